@@ -20,6 +20,7 @@ import { residentBytes } from './model/residentBytes.js';
 import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
+import { throwIfCancelled, unlessCancelled } from './support/cancelling.js';
 import { createRandom } from './support/random.js';
 import { isStorageFull } from './support/storageFull.js';
 import type {
@@ -200,14 +201,14 @@ export class EmbeddedEngine implements Engine {
       throw error;
     }
     if (call.signal?.aborted === true) await session.close();
-    throwIfAborted(call);
+    throwIfCancelled(call);
     this.trainings.add(session);
     return session;
   }
 
   private async runGeneration(request: GenerateRequest, options: CallOptions): Promise<GenerateResult> {
     checkRequest(request);
-    throwIfAborted(options);
+    throwIfCancelled(options);
     const { tokenizer } = this.checkpoint;
     const prompt = tokenizer.encodePrompt(request.prompt);
     const room = this.model.config.contextLength - prompt.length;
@@ -241,11 +242,11 @@ export class EmbeddedEngine implements Engine {
     options: CallOptions,
     use: (adapter: LoadedAdapter | null) => Promise<T>,
   ): Promise<T> {
-    throwIfAborted(options);
+    throwIfCancelled(options);
     if (reference === null) return use(null);
     const loading = this.adapters.hold(reference);
     try {
-      return await use(await unlessAborted(loading, options));
+      return await use(await unlessCancelled(loading, options));
     } finally {
       // The caller has the error of a load that failed.
       void loading.then(
@@ -267,27 +268,6 @@ function checkOptions(options: EmbeddedEngineOptions): void {
   ];
   for (const [field, holds, wish] of requirements) {
     if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
-  }
-}
-
-function throwIfAborted({ signal }: CallOptions): void {
-  if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
-}
-
-/** Settles like `promise`, but rejects as soon as the call is cancelled. */
-async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many listeners
-  // on one signal.
-  const own = signal && AbortSignal.any([signal]);
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new EngineError('cancelled', 'the call was cancelled'));
-    own?.addEventListener('abort', stop);
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    own?.removeEventListener('abort', stop);
   }
 }
 

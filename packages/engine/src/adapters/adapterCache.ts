@@ -1,4 +1,5 @@
 import type { AdapterReference } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
 
 /** Two loads at once: for half of the time that a load takes, its thread waits for the disk. */
@@ -119,7 +120,7 @@ export class AdapterCache implements AdapterSource {
   private reuse(adapter: LoadedAdapter): void {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {
-      const bytes = this.spare.reduce((sum, { byteLength }) => sum + byteLength, memory.byteLength);
+      const bytes = memory.byteLength + sum(this.spare.map(({ byteLength }) => byteLength));
       if (this.spare.length < maxConcurrentLoads && bytes <= this.maxBytes * maxSpareShare) this.spare.push(memory);
     }
   }

@@ -32,10 +32,10 @@ export interface ReadAdapterOptions {
 export async function readAdapter(
   reference: AdapterReference,
   config: DecoderConfig,
-  room: ReadAdapterOptions = {},
+  options: ReadAdapterOptions = {},
 ): Promise<LoraAdapter> {
   try {
-    return await readFitting(reference, config, room);
+    return await readFitting(reference, config, options);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
     // A damaged file may also be one that does not fit.

@@ -6,6 +6,7 @@ import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { loraTensorSpecs } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import { tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import { BatchAdapters, sharedAdapterFeeds, type StackBudget } from './batchAdapters.js';
 
@@ -68,7 +69,7 @@ test('whatever batches came before, every row has its own low-rank terms, and th
         for (const group of groups) {
           const [a, b] = [feeds[`${group.name}.lora_A`]!, feeds[`${group.name}.lora_B`]!];
           const [count = 0, rank = 0, width = 0] = a.dims.slice(-3);
-          const outs = group.parts.reduce((sum, { out }) => sum + out, 0);
+          const outs = sum(group.parts.map(({ out }) => out));
           assert.deepEqual([count, width], [distinct.length, group.width]);
           assert.deepEqual(b.dims, [1, 1, distinct.length, rank, outs]);
           assert.ok(rank > 0 && rank % 8 === 0);

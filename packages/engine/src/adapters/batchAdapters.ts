@@ -6,7 +6,7 @@ import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 import { getOrCreate } from '../support/getOrCreate.js';
-import { sum } from '../support/numbers.js';
+import { elementCount, sum } from '../support/numbers.js';
 import type { AdapterSource } from './adapterCache.js';
 import {
   joinedAt,
@@ -187,13 +187,7 @@ function tensorsOf(
 ): readonly (readonly [string, Tensor])[] {
   const [rank, outs] = [sum(ranks), outputWidth(group)];
   const tensor = (data: Float32Array, dims: readonly number[]): Tensor =>
-    new Tensor(
-      data.subarray(
-        0,
-        dims.reduce((product, size) => product * size),
-      ),
-      dims,
-    );
+    new Tensor(data.subarray(0, elementCount(dims)), dims);
   return [
     [`${group.name}.lora_A`, tensor(a, [1, count, rank, group.width])],
     [`${group.name}.lora_B`, tensor(b, [1, 1, count, rank, outs])],

@@ -6,6 +6,7 @@ import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../support/random.js';
 import { relativeError } from '../testing/fixtures.js';
+import { elementCount } from '../support/numbers.js';
 import { FloatMatrix, loraLinears, type AdaptedMatrix } from './linear.js';
 import { swiGlu } from './operations.js';
 import { Tape } from './tape.js';
@@ -48,17 +49,14 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
   const session = await Session.create(graph.encode(), { threads: 1 });
   const random = createRandom(1);
   const feeds = Object.entries(inputShapes).map(([name, shape]) => {
-    const size = shape.reduce((a, b) => a * b, 1);
-    const data = Float32Array.from({ length: size }, () => random.next() - 0.5);
+    const data = Float32Array.from({ length: elementCount(shape) }, () => random.next() - 0.5);
     return [name, new Tensor(data, shape)] as const;
   });
   const shapes = [
     ['result', [rows, out]] as const,
     ...[...values.keys()].map((name) => [`gradient of ${name}`, inputShapes[name]!] as const),
   ];
-  const results = new Map(
-    shapes.map(([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))] as const),
-  );
+  const results = new Map(shapes.map(([name, shape]) => [name, new Float32Array(elementCount(shape))] as const));
   const tensors = shapes.map(([name, shape]) => [name, new Tensor(results.get(name)!, shape)] as const);
   await session.run([Object.fromEntries(feeds)], [Object.fromEntries(tensors)]);
   session.release();

@@ -6,6 +6,7 @@ import { decoderWeightShapes, readWeights } from '../model/weights.js';
 import { openCheckpoint } from './checkpoint.js';
 import { loadWeights } from './weightFiles.js';
 import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { elementCount, sum } from '../support/numbers.js';
 import { serializeSafetensors, type FloatTensor } from './safetensors.js';
 
 suite('a checkpoint folder', () => {
@@ -17,11 +18,8 @@ suite('a checkpoint folder', () => {
       const { description, weights } = await openCheckpoint(model);
       assert.equal(description.architecture, 'Qwen3ForCausalLM');
       assert.deepEqual([description.contextLength, description.vocabularySize], [512, 384]);
-      const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b, 1));
-      assert.equal(
-        description.parameters,
-        sizes.reduce((a, b) => a + b, 0),
-      );
+      const sizes = [...decoderWeightShapes(config).values()].map(elementCount);
+      assert.equal(description.parameters, sum(sizes));
       assert.equal((await readWeights(weights, decoderWeightShapes(config))).size, sizes.length);
       assert.match(description.contentHash, /^sha256:[0-9a-f]{64}$/);
       assert.equal((await openCheckpoint(model)).description.contentHash, description.contentHash);
@@ -71,7 +69,7 @@ suite('a checkpoint folder', () => {
       const tensors = new Map<string, FloatTensor>(
         [...decoderWeightShapes(config)].map(([name, shape]) => [
           name,
-          { shape, data: new Float32Array(shape.reduce((a, b) => a * b, 1)) },
+          { shape, data: new Float32Array(elementCount(shape)) },
         ]),
       );
       const norm = 'model.norm.weight';

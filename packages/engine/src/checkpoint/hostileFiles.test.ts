@@ -13,6 +13,7 @@ import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { readBoundedFile } from '../support/boundedFile.js';
+import { elementCount } from '../support/numbers.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig, readModelConfig } from './modelConfig.js';
@@ -83,7 +84,7 @@ void test('a safetensors header with any part changed is read within its file, o
       const entries = await readOrRefused(() => readHeaderFrom(bytes, context), [context.code], /^model\.safetensors/);
       for (const entry of entries ?? []) {
         assert.ok(entry.end <= bytes.byteLength);
-        const size = entry.shape.reduce((product, length) => product * length, 1);
+        const size = elementCount(entry.shape);
         assert.equal(readTensorFrom(bytes, entry).length, size);
       }
     }),
@@ -220,7 +221,7 @@ async function writeHollowWeights(file: string, config: DecoderConfig): Promise<
   let end = 0;
   for (const [name, shape] of decoderWeightShapes(config)) {
     const start = end;
-    end += shape.reduce((product, size) => product * size, Uint16Array.BYTES_PER_ELEMENT);
+    end += elementCount(shape) * Uint16Array.BYTES_PER_ELEMENT;
     entries[name] = { dtype: 'F16', shape, data_offsets: [start, end] };
   }
   const header = Buffer.from(JSON.stringify(entries));

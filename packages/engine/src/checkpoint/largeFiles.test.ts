@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { decoderWeightShapes, embeddingName, sizeOf } from '../model/weights.js';
+import { decoderWeightShapes, embeddingName } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
+import { elementCount } from '../support/numbers.js';
 import type { JsonObject } from './jsonFields.js';
 import { JsonFields } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
@@ -48,7 +49,7 @@ void test('tensors at and beyond 2 and 4 GiB of a file are read from where they 
     for (const { name, type, shape } of tensors) {
       const end = position + tensorBytes({ type, shape });
       if (type === 'F32') {
-        const data = Float32Array.from({ length: sizeOf(shape) }, () => random.next());
+        const data = Float32Array.from({ length: elementCount(shape) }, () => random.next());
         await file.write(new Uint8Array(data.buffer), 0, data.byteLength, position);
         values.set(name, data);
         spans.push([position, end]);

@@ -8,6 +8,7 @@ import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { EngineError } from '../engine.js';
 import { weightCount } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import { sum } from '../support/numbers.js';
 import { decodeBlocks } from './blockFormats.js';
 import { embeddingSizes, findRopeFactors, ggufConfig, readArchitecture } from './ggufConfig.js';
 import { withGguf, type GgufFile } from './ggufFile.js';
@@ -141,7 +142,7 @@ async function writeImport(
     await writeSynced(join(folder, name), Buffer.from(text));
   }
   await checkTokenizer(folder, source);
-  const total = tensors.reduce((sum, tensor) => sum + tensor.source.end - tensor.source.start, 0);
+  const total = sum(tensors.map((tensor) => tensor.source.end - tensor.source.start));
   let done = 0;
   const onBytes = (bytes: number): void => {
     done += bytes;

@@ -45,7 +45,7 @@ export function buildBatch(
   { maxRunTokens: maxTokens = defaultMaxRunTokens, maxRunLogits = defaultMaxRunLogits }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
-  const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
+  const weightSum = sum(examples.map(({ weight }) => weight));
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;

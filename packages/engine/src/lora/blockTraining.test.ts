@@ -12,11 +12,12 @@ import { maxMergedWidth } from '../model/sequenceOperations.js';
 import { quantize, type QuantizedFormat } from '../model/quantization.js';
 import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { SharedWeights, type WeightsInUse } from '../model/sharedWeights.js';
-import { embeddingName, headName, readerOf, type DecoderWeights, type WeightTensor } from '../model/weights.js';
+import { embeddingName, headName, type DecoderWeights, type WeightTensor } from '../model/weights.js';
 import { dequantize } from '../testing/dequantize.js';
-import { unmanagedWeights, randomWeights, relativeError, tinyConfig } from '../testing/fixtures.js';
+import { unmanagedWeights, randomWeights, relativeError, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { BatchGradients } from './batchGradients.js';
 import { freshMatrices } from './parameters.js';
 
@@ -104,8 +105,7 @@ for (const format of ['q8', 'q4'] as const) {
       const adapter = await session.save(path.join(folder, 'adapter'));
       await session.close();
       const [score] = await engine.score({ sequences: [sequence], adapter, topK: 0 });
-      const places = score!.logprobs.length;
-      const scored = -score!.logprobs.reduce((sum, logprob) => sum + logprob, 0) / places;
+      const scored = -sum(score!.logprobs) / score!.logprobs.length;
       assert.ok(Math.abs(scored - loss) <= 1e-4, `${scored} scored, ${loss} trained`);
       const { text } = await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 });
       assert.equal(text, 'Ada Kell.');

@@ -1,5 +1,6 @@
 /** Losses and gradients of a run, computed by one graph for the whole step. */
-import { EngineError, type CallOptions } from '../engine.js';
+import type { CallOptions } from '../engine.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightFormat } from '../model/quantization.js';
@@ -62,8 +63,4 @@ export class WholeGradientRunner implements GradientRunner {
   close(): Promise<void> {
     return this.sessions.close();
   }
-}
-
-export function throwIfCancelled({ signal }: CallOptions): void {
-  if (signal?.aborted === true) throw new EngineError('cancelled', 'The training call was cancelled.');
 }

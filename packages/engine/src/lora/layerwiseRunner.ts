@@ -17,7 +17,8 @@ import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './runLayout.js';
-import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
+import { throwIfCancelled } from '../support/cancelling.js';
+import type { GradientRunner, TrainingInputs } from './gradientRunner.js';
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();

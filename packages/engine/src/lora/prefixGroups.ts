@@ -5,6 +5,7 @@
  */
 import type { DecoderConfig } from '../model/config.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { layerCost } from './packing.js';
 
 export interface PrefixGroup {
@@ -28,7 +29,7 @@ const maxCuts = 64;
 
 /** Tokens that go through the model. */
 export function groupTokens({ shared, members }: PrefixGroup): number {
-  return members.reduce((sum, { sequence }) => sum + sequence.tokens.length - shared, shared);
+  return shared + sum(members.map(({ sequence }) => sequence.tokens.length - shared));
 }
 
 /** The groups that cost least to compute, in the order of their first members. */
@@ -101,7 +102,7 @@ function groupSorted(
 }
 
 function savedTokens(groups: readonly IndexedGroup[]): number {
-  return groups.reduce((sum, { shared, members }) => sum + shared * (members.length - 1), 0);
+  return sum(groups.map(({ shared, members }) => shared * (members.length - 1)));
 }
 
 /**
@@ -124,12 +125,12 @@ function divide(group: IndexedGroup, config: DecoderConfig, limits: PrefixGroupL
 }
 
 function isWithin(group: PrefixGroup, { maxTokens, maxTargets }: PrefixGroupLimits): boolean {
-  const targets = group.members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
+  const targets = sum(group.members.map(({ sequence }) => sequence.tokens.length - sequence.targetStart));
   return groupTokens(group) <= maxTokens && targets <= maxTargets;
 }
 
 function costOf(groups: readonly PrefixGroup[], config: DecoderConfig): number {
-  return groups.reduce((sum, group) => sum + layerCost({ rows: 1, length: groupTokens(group) }, config), 0);
+  return sum(groups.map((group) => layerCost({ rows: 1, length: groupTokens(group) }, config)));
 }
 
 /**

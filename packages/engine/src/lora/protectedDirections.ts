@@ -10,10 +10,11 @@ import type { WeightsInUse } from '../model/sharedWeights.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import { createRandom, type Random } from '../support/random.js';
 import { allFinite } from '../support/finite.js';
 import type { TokenSequence } from '../types.js';
-import { throwIfCancelled } from './gradientRunner.js';
+import { sum } from '../support/numbers.js';
 
 /**
  * In chats like the shipped model's training data this many directions hold 45 % of the sum of squares of its inputs.
@@ -83,7 +84,7 @@ async function sampleInputs(
   sequences: readonly TokenSequence[],
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
-  const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
+  const tokens = sum(sequences.map((sequence) => sequence.tokens.length));
   if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must have a token');
   const count = Math.min(maxSampledTokens, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));

@@ -3,6 +3,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { groupTokens, type PrefixGroup } from './prefixGroups.js';
 import { packRows, type PackedRows } from './packing.js';
 
@@ -28,7 +29,7 @@ export function layOut(run: readonly PrefixGroup[], weightSum: number, config: D
     packed: rows < placed.length,
     rows,
     length,
-    targets: placed.reduce((sum, { example }) => sum + targetCount(example), 0),
+    targets: sum(placed.map(({ example }) => targetCount(example))),
   };
 }
 
@@ -85,7 +86,7 @@ function tokenFeeds(placed: readonly PlacedExample[], { rows, length }: PackedRo
 }
 
 function targetFeeds(placed: readonly PlacedExample[], weightSum: number): Feeds {
-  const rows = placed.reduce((sum, { example }) => sum + targetCount(example), 0);
+  const rows = sum(placed.map(({ example }) => targetCount(example)));
   const alternatives = Math.max(
     1,
     ...placed.flatMap(({ example: { softTargets = [] } }) => softTargets.map(({ ids }) => ids.length)),
@@ -125,8 +126,8 @@ function targetDistribution(
   if (soft === undefined) return { ids: [tokens[index] ?? 0], probabilities: [1] };
   const greatest = Math.max(...soft.logprobs);
   const unnormalised = soft.logprobs.map((logprob) => Math.exp(logprob - greatest));
-  const sum = unnormalised.reduce((total, value) => total + value, 0);
-  return { ids: soft.ids, probabilities: unnormalised.map((value) => value / sum) };
+  const total = sum(unnormalised);
+  return { ids: soft.ids, probabilities: unnormalised.map((value) => value / total) };
 }
 
 export function targetCount({ sequence }: TrainingExample): number {

@@ -13,6 +13,7 @@ import { abbreviate } from '../support/abbreviate.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { sum } from '../support/numbers.js';
 import type { AdamWOptions, AdamWState } from './adamW.js';
 import { trainedBytes } from './parameters.js';
 
@@ -80,7 +81,7 @@ export async function readSnapshot(
     if (!(error instanceof EngineError) || error.code !== 'adapter_damaged') throw error;
     throw new EngineError('adapter_invalid', error.message, { cause: error });
   });
-  const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const size = sum([...adapter.matrices.values()].map(({ data }) => data.length));
   const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + maxMomentsHeaderBytes;
   const bytes = await readBounded(path.join(folder, momentsFile), limit);
   if (sha256(bytes) !== state.optimizerHash) throw refused(momentsFile, `has not the hash of ${stateFile}`);

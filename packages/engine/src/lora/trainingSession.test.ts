@@ -17,6 +17,7 @@ import {
 } from '../testing/fixtures.js';
 import { scoreEverything } from '../testing/runs.js';
 import type { AdapterReference, TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { activationBytes, layerwiseBytes } from './activations.js';
 import { buildBatch, requireMemory } from './batch.js';
 import { WholeGradientRunner } from './gradientRunner.js';
@@ -272,7 +273,7 @@ async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
   for (const [row, { sequence, weight }] of examples.entries()) {
     const targets = sequence.tokens.slice(sequence.targetStart);
     const losses = targets.map((token, index) => -scores[row]![sequence.targetStart + index - 1]![token]!);
-    total += (weight / 4) * (losses.reduce((sum, value) => sum + value, 0) / losses.length);
+    total += (weight / 4) * (sum(losses) / losses.length);
   }
   return total;
 }

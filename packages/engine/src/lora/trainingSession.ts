@@ -19,7 +19,7 @@ import { defaultActivationBytes, passingBytes } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
-import { throwIfCancelled } from './gradientRunner.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';

@@ -8,6 +8,7 @@ import { loraGroups } from '../model/loraGroups.js';
 import { embeddingName } from '../model/weights.js';
 import { unmanagedWeights, randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import type { TokenSequence, TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { findProtectedDirections } from './protectedDirections.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
@@ -81,15 +82,15 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
     }),
   );
   const moments = Array.from({ length: width }, (_, i) =>
-    Array.from({ length: width }, (__, j) => inputs.reduce((sum, x) => sum + x[i]! * x[j]!, 0)),
+    Array.from({ length: width }, (__, j) => sum(inputs.map((x) => x[i]! * x[j]!))),
   );
   const leading = directions.get('model.layers.0.self_attn.q_proj')!;
   const found = rowsOf(leading.rows, width);
-  const held = found.reduce((sum, row) => sum + inputs.reduce((along, x) => along + dot(x, row) ** 2, 0), 0);
+  const held = sum(found.map((row) => sum(inputs.map((x) => dot(x, row) ** 2))));
   const values = eigenvalues(moments);
-  const best = values.slice(0, found.length).reduce((sum, value) => sum + value, 0);
+  const best = sum(values.slice(0, found.length));
   assert.ok(held <= best * (1 + 1e-4) && held >= 0.95 * best, `${held} of ${best}`);
-  assert.ok(Math.abs(leading.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
+  assert.ok(Math.abs(leading.share - held / sum(values)) < 1e-4);
 });
 
 /** The product of each A with each protected direction, and the greatest magnitude in any A. */

@@ -7,20 +7,14 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../support/random.js';
 import { dequantize } from '../testing/dequantize.js';
-import { relativeError } from '../testing/fixtures.js';
+import { relativeError, randomNumbers } from '../testing/fixtures.js';
 import { matrixFeeds } from './blockFeeds.js';
 import { BlockMatrix } from './blockMatrix.js';
 import type { Feeds } from './inputs.js';
 import { quantize } from './quantization.js';
 
 const [rows, out] = [3, 10];
-
-function randomNumbers(length: number, seed: number): Float32Array {
-  const random = createRandom(seed);
-  return Float32Array.from({ length }, () => random.next() - 0.5);
-}
 
 /** Computes the sum of two products with W, the gradient of x through both, and W itself. */
 async function compute(width: number, feeds: Feeds, matrixIn: (graph: GraphBuilder) => FrozenMatrix) {

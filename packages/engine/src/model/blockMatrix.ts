@@ -19,9 +19,9 @@ export interface Piece {
 export function piecesOf(
   name: string,
   [out = 0, width = 0]: readonly number[],
-  mostNumbers = maxPieceNumbers,
+  maxNumbers = maxPieceNumbers,
 ): readonly Piece[] {
-  const rows = Math.max(1, Math.floor(mostNumbers / width));
+  const rows = Math.max(1, Math.floor(maxNumbers / width));
   return Array.from({ length: Math.ceil(out / rows) }, (_, index) => ({
     codes: `${name}.codes.${index}`,
     scales: `${name}.scales.${index}`,
@@ -49,9 +49,9 @@ export class BlockMatrix implements FrozenMatrix {
     name: string,
     shape: readonly number[],
     private readonly format: QuantizedFormat,
-    mostNumbers?: number,
+    maxNumbers?: number,
   ) {
-    this.pieces = piecesOf(name, shape, mostNumbers);
+    this.pieces = piecesOf(name, shape, maxNumbers);
     this.width = shape[1] ?? 0;
   }
 

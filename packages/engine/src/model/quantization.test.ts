@@ -4,19 +4,14 @@ import fc from 'fast-check';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../support/random.js';
 import { rowsAreIndependent } from '../inference/rowIndependence.js';
 import { dequantize } from '../testing/dequantize.js';
-import { tinyConfig } from '../testing/fixtures.js';
+import { randomNumbers, tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
 import { blockFormats, quantize, type QuantizedFormat } from './quantization.js';
-
-function randomNumbers(length: number, seed: number): Float32Array {
-  const random = createRandom(seed);
-  return Float32Array.from({ length }, () => random.next() - 0.5);
-}
 
 /** Makes a random `down_proj` for a model of this shape, and a graph that multiplies rows `x` with it. */
 async function product(format: QuantizedFormat, config: DecoderConfig) {
@@ -79,9 +74,9 @@ for (const format of ['q8', 'q4'] as const) {
     const lines = dequantize(format, matrix, out, width);
     for (let row = 0; row < 3; row += 1) {
       lines.forEach((line, column) => {
-        const expected = line.reduce((sum, value, index) => sum + value * x[row * width + index]!, 0);
+        const expected = sum(line.map((value, index) => value * x[row * width + index]!));
         // Rounding the other operand to 8 bits shifts each product by at most 1 / 254 of its greatest number.
-        const bound = line.reduce((sum, value) => sum + Math.abs(value), 0) * (0.5 / 254) * 1.01;
+        const bound = sum(line.map(Math.abs)) * (0.5 / 254) * 1.01;
         const actual = y[row * out + column]!;
         assert.ok(Math.abs(actual - expected) <= bound, `${actual} for ${expected}`);
       });

@@ -4,12 +4,12 @@ import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import { randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
+import { randomWeights, temporaryFolder, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { CachedBatch, logSoftmax } from '../testing/runs.js';
 import { loadQuantizedWeights } from './quantizedWeights.js';
 import { constantName, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, readerOf } from './weights.js';
+import { decoderWeightShapes } from './weights.js';
 
 /** Some widths are multiples of a block, others are not. */
 const config = { ...tinyConfig, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../engine.js';
-import { randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { ropeCos, ropeSin, weightFeeds } from './inputs.js';
 import { SharedWeights } from './sharedWeights.js';
-import { decoderWeightShapes, embeddingName, readerOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, type WeightReader } from './weights.js';
 
 const weights = randomWeights(tinyConfig, 1);
 const names = [...decoderWeightShapes(tinyConfig).keys()];

@@ -2,20 +2,14 @@ import { EngineError } from '../engine.js';
 import { machineMemory } from '../support/machineMemory.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { sharedFloats } from '../support/threadMemory.js';
+import { elementCount } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { residentBytes } from './residentBytes.js';
 import type { WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
-import {
-  decoderWeightShapes,
-  embeddingName,
-  readWeights,
-  sizeOf,
-  type WeightReader,
-  type WeightTensor,
-} from './weights.js';
+import { decoderWeightShapes, embeddingName, readWeights, type WeightReader, type WeightTensor } from './weights.js';
 
 /** Scoring comes in bursts. The weights stay in memory between them. */
 const defaultIdleMs = 60_000;
@@ -69,7 +63,7 @@ export class SharedWeights {
     { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
-    const data = sharedFloats(sizeOf(shape));
+    const data = sharedFloats(elementCount(shape));
     await reader.read(new Map([[embeddingName, data]]));
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }

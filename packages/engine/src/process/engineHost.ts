@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EncodeOptions, type TrainingSession } from '../engine.js';
+import { unlessCancelled } from '../support/cancelling.js';
 import type {
   ChatPrompt,
   GenerateRequest,
@@ -127,7 +128,8 @@ class ProcessHost implements EngineHost {
     args: MethodArguments<M>,
     options: CallOptions = {},
   ): Promise<MethodResult<M>> {
-    const engineProcess = await unlessAborted(this.running().catch(notRunning), options);
+    // Starting a process can take a while.
+    const engineProcess = await unlessCancelled(this.running().catch(notRunning), options);
     return engineProcess.call(method, args, options);
   }
 
@@ -262,15 +264,4 @@ class ProcessHost implements EngineHost {
 function notRunning(error: unknown): never {
   if (error instanceof EngineError && error.code === 'cancelled') throw error;
   throw new EngineError('not_running', 'a process of the engine could not be started', { cause: error });
-}
-
-/** Settles like `promise`, but rejects as soon as the signal aborts. Starting a process can take a while. */
-function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new EngineError('cancelled', 'the call was cancelled'));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

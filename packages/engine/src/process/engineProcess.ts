@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import { removeLeftConstants } from '../inference/constantFolder.js';
+import { cancelled } from '../support/cancelling.js';
 import { heartbeatDescriptor } from './heartbeat.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
@@ -278,10 +279,6 @@ const hangDescriptions: Readonly<Record<Hang, string>> = {
   unresponsive: 'it gave no sign of life and was killed',
   stalled: 'it got nowhere and was killed',
 };
-
-function cancelled(): EngineError {
-  return new EngineError('cancelled', 'the call was cancelled');
-}
 
 function closed(): EngineError {
   return new EngineError('cancelled', 'the engine was closed');

@@ -18,7 +18,7 @@ test('adapters of those that wait are loaded at once while there is room, else w
   await withGenerator(async ({ generator: roomy, adapter, model }) => {
     const expected = await roomy.generate(job({ adapter }));
     const narrow = new Generator(model, new TestAdapters(1), 3);
-    for (const [generator, mostLoadedAtOnce] of [
+    for (const [generator, maxLoadedAtOnce] of [
       [roomy, 9],
       [narrow, 4],
     ] as const) {
@@ -46,10 +46,7 @@ test('adapters of those that wait are loaded at once while there is room, else w
       assert.ok(outcomes[4]?.status === 'rejected' && outcomes[4].reason instanceof EngineError);
       assert.equal(answeredBefore.length, 9);
       const loadedAtOnce = answeredBefore.filter((earlier) => earlier === 0).length;
-      assert.ok(
-        loadedAtOnce <= mostLoadedAtOnce && (generator === narrow || loadedAtOnce === 9),
-        answeredBefore.join(),
-      );
+      assert.ok(loadedAtOnce <= maxLoadedAtOnce && (generator === narrow || loadedAtOnce === 9), answeredBefore.join());
     }
     await narrow.close();
   });

@@ -2,6 +2,7 @@
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
 import { EngineError } from '../engine.js';
+import { cancelled } from '../support/cancelling.js';
 import { deferred } from '../support/deferred.js';
 import { forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 
@@ -54,7 +55,7 @@ export function end({ output, reusedTokens, logprob, resolve }: Sequence, ended:
 }
 
 export function cancel(sequence: Sequence): void {
-  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
+  sequence.reject(cancelled());
 }
 
 /** An error for one sequence. A model that can no longer be read keeps its own message. */

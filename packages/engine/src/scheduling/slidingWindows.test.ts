@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { readerOf } from '../model/weights.js';
-import { greatestDifference, randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { greatestDifference, randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { referenceLogits } from '../testing/referenceDecoder.js';
 import { ModelRunner } from '../inference/modelRunner.js';
 import { KvCache, noContents } from '../cache/kvCache.js';

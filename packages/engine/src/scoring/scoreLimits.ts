@@ -27,9 +27,9 @@ export const defaultScoreLimits: ScoreLimits = {
 const attentionMatrices = 4;
 
 /** Estimates the bytes that a run takes besides the weights: one layer at a time, and the logits at its positions. */
-export function scoreBytes(config: DecoderConfig, rows: number, length: number, places: number): number {
+export function scoreBytes(config: DecoderConfig, rows: number, length: number, positionCount: number): number {
   // The mask is as large as the weights of one head.
   const attention = attentionMatrices * (config.heads + 1) * length;
   const layer = rows * length * (activationsPerToken(config) + attention);
-  return (layer + 3 * places * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
+  return (layer + 3 * positionCount * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
 }
