@@ -211,17 +211,18 @@ export class EmbeddedEngine implements Engine {
     throwIfCancelled(options);
     const { tokenizer } = this.checkpoint;
     const prompt = tokenizer.encodePrompt(request.prompt);
-    const room = this.model.config.contextLength - prompt.length;
+    const { contextLength } = this.model.config;
+    const maxTokens = contextLength - prompt.length;
     if (prompt.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
-    if (room < 1) {
-      const message = `the prompt has ${prompt.length} tokens and leaves no room in a context of ${this.model.config.contextLength}`;
-      throw new EngineError('context_length_exceeded', message);
+    if (maxTokens < 1) {
+      const message = `the prompt has ${prompt.length} tokens, and the context length is ${contextLength}`;
+      throw new EngineError('context_length_exceeded', `${message}: no token of an answer would fit`);
     }
     const isComplete = singleCallEnd(tokenizer, request);
     const generation = await this.generator.generate({
       prompt,
       forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
-      maxOutputTokens: Math.min(request.maxOutputTokens, room),
+      maxOutputTokens: Math.min(request.maxOutputTokens, maxTokens),
       stopTokens: tokenizer.stopTokens,
       banned: [...this.tokenless, ...bannedTokens(tokenizer, request)],
       ...(isComplete === undefined ? {} : { isComplete }),
@@ -277,7 +278,7 @@ async function contained<T>(compute: () => T | Promise<T>): Promise<T> {
     return await compute();
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    if (isStorageFull(error)) throw new EngineError('storage_full', 'there is no room on a disk', { cause: error });
+    if (isStorageFull(error)) throw new EngineError('storage_full', 'a disk or a quota is full', { cause: error });
     throw new EngineError('internal', 'the engine failed unexpectedly', { cause: error });
   }
 }

@@ -111,8 +111,10 @@ function refuseUnsupported(fields: JsonFields, architecture: Architecture): void
   for (const name of softCapFields)
     if (fields.has(name)) throw fields.refusal(name, 'absent: soft caps are not supported');
   for (const name of multiplierFields) mustBe(name, 1);
-  for (const name of [...attentionScaleFields, ...quantizationFields])
-    if (fields.has(name)) throw fields.refusal(name, 'absent');
+  for (const name of attentionScaleFields)
+    if (fields.has(name)) throw fields.refusal(name, 'absent: other scales of attention are not supported');
+  for (const name of quantizationFields)
+    if (fields.has(name)) throw fields.refusal(name, 'absent: take the checkpoint before its quantisation');
 }
 
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {

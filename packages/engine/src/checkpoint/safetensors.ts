@@ -226,5 +226,5 @@ function isSizes(value: unknown): value is number[] {
 }
 
 function damaged(context: ErrorContext, reason: string, cause?: unknown): EngineError {
-  return new EngineError(context.code, `${context.file} is not a valid safetensors file: ${reason}.`, { cause });
+  return new EngineError(context.code, `${context.file} is not a valid safetensors file: ${reason}`, { cause });
 }

@@ -68,7 +68,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const table = weights[embeddingName]?.data;
     const ids = feeds['ids']?.data;
     if (!(table instanceof Float32Array) || !(ids instanceof BigInt64Array)) {
-      throw new EngineError('internal', 'The embedding or the tokens are missing.');
+      throw new EngineError('internal', 'the embedding or the tokens are missing');
     }
     const width = config.hiddenSize;
     const hidden = new Float32Array(ids.length * width);
@@ -149,7 +149,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     for (const name of session.inputNames) {
       const own = name.startsWith(from) ? to + name.slice(from.length) : name;
       const tensor = local[name] ?? weights[own] ?? matrices[own];
-      if (tensor === undefined) throw new EngineError('internal', `There is nothing to feed to ${name}.`);
+      if (tensor === undefined) throw new EngineError('internal', `there is nothing to feed to ${name}`);
       feeds[name] = tensor;
     }
     return session.run([feeds], [fetches]);
@@ -177,7 +177,7 @@ function layerPrefix(layer: number): string {
 
 function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   const states = hidden[layer];
-  if (states === undefined) throw new EngineError('internal', `There are no hidden states for layer ${layer}.`);
+  if (states === undefined) throw new EngineError('internal', `there are no hidden states for layer ${layer}`);
   return states;
 }
 

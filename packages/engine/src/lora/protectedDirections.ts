@@ -85,7 +85,7 @@ async function sampleInputs(
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
   const tokens = sum(sequences.map((sequence) => sequence.tokens.length));
-  if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must have a token');
+  if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must hold at least one token');
   const count = Math.min(maxSampledTokens, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
   const session = await Session.create(buildInputsGraph(config, weights), { threads });

@@ -82,7 +82,8 @@ export class SharedWeights {
     const needed = residentBytes(this.config, format, true);
     if (needed > this.memoryBytes) {
       const message = `the weights of scoring and training (${format}) take ${needed} bytes of memory`;
-      throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}`);
+      const advice = format === 'f32' ? '; the weight format q8 or q4 takes less' : '';
+      throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}${advice}`);
     }
     clearTimeout(this.forgetting);
     this.users += 1;

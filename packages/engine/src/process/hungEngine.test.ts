@@ -154,7 +154,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
     await withHost({ weightFormat: 'q8', watch: { idleMs: 8_000 }, logger }, async (host, exits, folder) => {
       const weights = await replaceWeightsByPipe(folder);
       const { pid } = host;
-      await assert.rejects(host.generate(short), { code: 'process_lost', message: /got nowhere/ });
+      await assert.rejects(host.generate(short), { code: 'process_lost', message: /made no progress/ });
       assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL', purpose: 'serving', reason: 'stalled' }]);
       await assert.rejects(host.generate(short), { code: 'not_running' }, 'so has one that loads its model');
       await rm(weights);

@@ -3,6 +3,7 @@ import { capacityBytesPerToken, defaultLimits, kvShares, type KvLimits, type KvS
 import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
 import { prefillChunk, PrefixCache } from '../cache/prefixCache.js';
 import { EngineError } from '../engine.js';
+import { engineClosed } from '../support/cancelling.js';
 import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
 import { logprobOf, sample } from '../output/sampler.js';
 import { AdmissionQueue } from './admissionQueue.js';
@@ -70,10 +71,11 @@ export class Generator {
    * Rejects at once with `memory_exceeded`.
    */
   async generate(job: GenerationJob): Promise<Generation> {
-    if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
+    if (this.closed) throw engineClosed();
     if (this.shares(job) === undefined) {
-      const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.maxCacheBytes} bytes`;
-      throw new EngineError('memory_exceeded', message);
+      const needed = `the keys and values of ${finalLength(job)} tokens`;
+      const message = `${needed} do not fit in maxCacheBytes, ${this.limits.maxCacheBytes} bytes`;
+      throw new EngineError('memory_exceeded', `${message}: ask for fewer tokens or raise this bound`);
     }
     const drop = (): void => this.dropWaiting();
     // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many
@@ -106,7 +108,13 @@ export class Generator {
       try {
         await this.step();
       } catch (error) {
-        this.failRunning(new EngineError('batch_lost', 'the model failed while generating', { cause: error }));
+        this.failRunning(
+          new EngineError(
+            'batch_lost',
+            'the model failed in a step that several requests share; they may be repeated',
+            { cause: error },
+          ),
+        );
       }
     }
     this.loop = undefined;

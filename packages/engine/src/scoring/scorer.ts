@@ -50,7 +50,10 @@ export class Scorer {
     signal?: AbortSignal,
   ): Promise<readonly SequenceScore[]> {
     if (!Number.isInteger(topK) || topK < 0 || topK > this.model.config.vocabularySize) {
-      throw new EngineError('invalid_request', `topK must be from 0 to ${this.model.config.vocabularySize}`);
+      throw new EngineError(
+        'invalid_request',
+        `topK must be a whole number from 0 to ${this.model.config.vocabularySize}`,
+      );
     }
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
@@ -85,17 +88,20 @@ export class Scorer {
   private checkSequence({ tokens, targetStart }: TokenSequence, name: string): void {
     const { contextLength, vocabularySize } = this.model.config;
     if (tokens.length > contextLength) {
-      const message = `${name} has ${tokens.length} tokens; the context length is ${contextLength}`;
+      const message = `${name} has ${tokens.length} tokens, but the context length is ${contextLength}`;
       throw new EngineError('context_length_exceeded', message);
     }
     if (tokens.some((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize)) {
       throw new EngineError('invalid_request', `${name}.tokens must be whole numbers below ${vocabularySize}`);
     }
     if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
-      throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
+      throw new EngineError(
+        'invalid_request',
+        `${name}.targetStart must be a whole number from 1 to the number of tokens, ${tokens.length}`,
+      );
     }
     if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxRunPositions))) {
-      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.maxRunBytes} bytes`;
+      const message = `${name} has ${tokens.length} tokens, which do not fit in maxScoreBytes, ${this.limits.maxRunBytes} bytes`;
       throw new EngineError('memory_exceeded', message);
     }
   }

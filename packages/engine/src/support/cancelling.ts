@@ -20,6 +20,10 @@ export function unlessCancelled<T>(promise: Promise<T>, { signal }: CallOptions)
   });
 }
 
+export function engineClosed(): EngineError {
+  return new EngineError('cancelled', 'the engine is closed');
+}
+
 export function cancelled(): EngineError {
   return new EngineError('cancelled', 'the call was cancelled');
 }
