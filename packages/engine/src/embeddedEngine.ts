@@ -43,7 +43,7 @@ export interface EmbeddedEngineOptions {
   readonly threads?: number;
   /** Bound on the model's context length, in tokens. By default 16,384. */
   readonly maxContextLength?: number;
-  /** How many requests are decoded together at most. By default 8. */
+  /** Bound on the number of requests that are decoded together. By default 8. */
   readonly maxBatch?: number;
   /**
    * Bound on the keys and values of requests that have begun, in bytes. Requests wait until there is memory. By default

@@ -44,7 +44,7 @@ export interface ImportedModel {
   readonly parameters: number;
   /** The context length in tokens. */
   readonly contextLength: number;
-  /** How many tensors the file stored in each type. */
+  /** The number of tensors that the file stored in each type. */
   readonly tensorTypes: Readonly<Record<string, number>>;
   /** The size of `model.safetensors`. */
   readonly weightBytes: number;

@@ -9,7 +9,7 @@ import { sum } from '../support/numbers.js';
 import { layerCost } from './packing.js';
 
 export interface PrefixGroup {
-  /** How many tokens all members begin with; 0 for a group of one. */
+  /** The number of tokens that all members begin with; 0 for a group of one. */
   readonly shared: number;
   /** At least one member. */
   readonly members: readonly TrainingExample[];
@@ -24,7 +24,7 @@ export interface PrefixGroupLimits {
 /** Sharing fewer tokens is not worth a longer row. */
 const minSharedTokens = 8;
 
-/** How often a part is cut again. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
+/** The depth of cuts. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
 const maxCuts = 64;
 
 /** Tokens that go through the model. */
@@ -76,7 +76,7 @@ function commonLength({ sequence: a }: TrainingExample, { sequence: b }: Trainin
   return shorter;
 }
 
-/** How many tokens two examples may share. Each keeps for itself the token that predicts its first target. */
+/** The most tokens that two examples may share. Each keeps for itself the token that predicts its first target. */
 function shareable(a: TrainingExample, b: TrainingExample): number {
   return Math.min(commonLength(a, b), a.sequence.targetStart - 1, b.sequence.targetStart - 1);
 }

@@ -20,7 +20,7 @@ import { sum } from '../support/numbers.js';
  * In chats like the shipped model's training data this many directions hold 45 % of the sum of squares of its inputs.
  */
 const maxDirections = 16;
-/** How many tokens are sampled, spread over the texts. They show nearly the same as all tokens would. */
+/** The most tokens that are sampled, spread over the texts. They show nearly the same as all tokens would. */
 const maxSampledTokens = 512;
 /** The largest share of the width to protect, so that most of a narrow model remains trainable. */
 const maxProtectedShare = 0.25;

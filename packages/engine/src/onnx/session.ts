@@ -28,7 +28,7 @@ export interface ChosenConstants {
 /** Options of the sessions being made. Nothing else may keep their constants from being collected. */
 const inUse = new Set<SessionOptions>();
 
-/** How long a thread spins for the next operator before it sleeps and must be woken. */
+/** The time for which a thread spins for the next operator before it sleeps and must be woken. */
 const spinUs = 10;
 
 /** Tensors by their names in a graph. Register tensors that many runs use. */

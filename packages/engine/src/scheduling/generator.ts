@@ -2,13 +2,13 @@ import type { AdapterSource } from '../adapters/adapterCache.js';
 import { capacityBytesPerToken, defaultLimits, kvShares, type KvLimits, type KvShares } from '../cache/kvBudget.js';
 import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
 import { prefillChunk, PrefixCache } from '../cache/prefixCache.js';
-import { EngineError } from '../engine.js';
+import type { EngineError } from '../engine.js';
 import { engineClosed } from '../support/cancelling.js';
 import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
 import { logprobOf, sample } from '../output/sampler.js';
 import { AdmissionQueue } from './admissionQueue.js';
 import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
-import { adapterOf, cancel, end, failure, newSequence, type Sequence } from './sequence.js';
+import { adapterOf, cancel, end, failure, newSequence, sharedFailure, tooLong, type Sequence } from './sequence.js';
 
 /** The most prompts that are read one after the other when at least as many wait as run. */
 const maxPromptsPerStep = 4;
@@ -72,11 +72,7 @@ export class Generator {
    */
   async generate(job: GenerationJob): Promise<Generation> {
     if (this.closed) throw engineClosed();
-    if (this.shares(job) === undefined) {
-      const needed = `the keys and values of ${finalLength(job)} tokens`;
-      const message = `${needed} do not fit in maxCacheBytes, ${this.limits.maxCacheBytes} bytes`;
-      throw new EngineError('memory_exceeded', `${message}: ask for fewer tokens or raise this bound`);
-    }
+    if (this.shares(job) === undefined) throw tooLong(job, this.limits.maxCacheBytes);
     const drop = (): void => this.dropWaiting();
     // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many
     // listeners on one signal.
@@ -108,13 +104,7 @@ export class Generator {
       try {
         await this.step();
       } catch (error) {
-        this.failRunning(
-          new EngineError(
-            'batch_lost',
-            'the model failed in a step that several requests share; they may be repeated',
-            { cause: error },
-          ),
-        );
+        this.failRunning(sharedFailure(error));
       }
     }
     this.loop = undefined;

@@ -4,7 +4,7 @@ import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
 import { EngineError } from '../engine.js';
 import { cancelled } from '../support/cancelling.js';
 import { deferred } from '../support/deferred.js';
-import { forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
+import { finalLength, forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 
 export interface Sequence {
   readonly job: GenerationJob;
@@ -56,6 +56,18 @@ export function end({ output, reusedTokens, logprob, resolve }: Sequence, ended:
 
 export function cancel(sequence: Sequence): void {
   sequence.reject(cancelled());
+}
+
+/** The error of a job whose keys and values would not fit in memory even if it ran alone. */
+export function tooLong(job: GenerationJob, maxCacheBytes: number): EngineError {
+  const message = `the keys and values of ${finalLength(job)} tokens do not fit in maxCacheBytes, ${maxCacheBytes} bytes`;
+  return new EngineError('memory_exceeded', `${message}: ask for fewer tokens or raise this bound`);
+}
+
+/** The error of every sequence of a batch whose step has failed. */
+export function sharedFailure(error: unknown): EngineError {
+  const message = 'the model failed in a step that several requests share; they may be repeated';
+  return new EngineError('batch_lost', message, { cause: error });
 }
 
 /** An error for one sequence. A model that can no longer be read keeps its own message. */
