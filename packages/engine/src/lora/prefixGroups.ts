@@ -24,7 +24,7 @@ export interface PrefixGroupLimits {
 /** Sharing fewer tokens is not worth a longer row. */
 const minSharedTokens = 8;
 
-/** The depth of cuts. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
+/** The greatest depth of cuts. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
 const maxCuts = 64;
 
 /** Tokens that go through the model. */
