@@ -187,7 +187,9 @@ void test('a sequence that would not fit even layer by layer is refused, and the
   const refusal = {
     name: 'EngineError',
     code: 'memory_exceeded',
-    message: 'batch[3].sequence has 32768 tokens, which would pass the bound of 17179869184 bytes.',
+    message:
+      'batch[3].sequence has 32768 tokens, which take 528491743728 bytes even layer by layer; ' +
+      'at most 17179869184 are allowed: shorten it or raise maxActivationBytes',
   };
   await assert.rejects(session.step(batch, 0.02), refusal);
   await assert.rejects(session.evaluate(batch), refusal);

@@ -150,7 +150,7 @@ test('a training that protects directions of texts goes on from its snapshot to 
   for (const protectedDirections of [[], protectedTexts.slice(1)]) {
     await assert.rejects(openTrainingSession(model, { resume: snapshot, protectedDirections }), {
       code: 'invalid_request',
-      message: 'protectedDirections must be the sequences that the training began with.',
+      message: 'protectedDirections must be the sequences that the training began with',
     });
   }
   const resumed = await openTrainingSession(model, { resume: snapshot, protectedDirections: protectedTexts });
@@ -178,5 +178,5 @@ test('texts that the model cannot read are refused by name', async () => {
     message: /^protectedDirections\[1\] has/,
   });
   const empty = { ...options, protectedDirections: [{ tokens: [], targetStart: 1 }] };
-  await assert.rejects(openTrainingSession(model, empty), { message: 'protectedDirections must have a token' });
+  await assert.rejects(openTrainingSession(model, empty), { message: 'protectedDirections must hold at least one token' });
 });

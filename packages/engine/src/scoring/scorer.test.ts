@@ -120,7 +120,7 @@ test('a sequence that would take more memory than the bound is refused before an
     await assert.rejects(scorer.score([short, long], adapter, 0), {
       name: 'EngineError',
       code: 'memory_exceeded',
-      message: 'sequences[1] has 65536 tokens, which would pass the bound of 4294967296 bytes',
+      message: 'sequences[1] has 65536 tokens, which do not fit in maxScoreBytes, 4294967296 bytes',
     });
     const narrow = new Scorer(model, { ...defaultScoreLimits, maxRunBytes: scoreBytes(model.config, 1, 64, 60) });
     const sequence = (length: number): TokenSequence => ({ tokens: new Array<number>(length).fill(1), targetStart: 4 });
