@@ -178,5 +178,7 @@ test('texts that the model cannot read are refused by name', async () => {
     message: /^protectedDirections\[1\] has/,
   });
   const empty = { ...options, protectedDirections: [{ tokens: [], targetStart: 1 }] };
-  await assert.rejects(openTrainingSession(model, empty), { message: 'protectedDirections must hold at least one token' });
+  await assert.rejects(openTrainingSession(model, empty), {
+    message: 'protectedDirections must hold at least one token',
+  });
 });
