@@ -20,6 +20,7 @@ import { residentBytes } from './model/residentBytes.js';
 import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
+import { throwIfCancelled, unlessCancelled } from './support/cancelling.js';
 import { createRandom } from './support/random.js';
 import { isStorageFull } from './support/storageFull.js';
 import type {
@@ -42,7 +43,7 @@ export interface EmbeddedEngineOptions {
   readonly threads?: number;
   /** Bound on the model's context length, in tokens. By default 16,384. */
   readonly maxContextLength?: number;
-  /** How many requests are decoded together at most. By default 8. */
+  /** Bound on the number of requests that are decoded together. By default 8. */
   readonly maxBatch?: number;
   /**
    * Bound on the keys and values of requests that have begun, in bytes. Requests wait until there is memory. By default
@@ -200,27 +201,28 @@ export class EmbeddedEngine implements Engine {
       throw error;
     }
     if (call.signal?.aborted === true) await session.close();
-    throwIfAborted(call);
+    throwIfCancelled(call);
     this.trainings.add(session);
     return session;
   }
 
   private async runGeneration(request: GenerateRequest, options: CallOptions): Promise<GenerateResult> {
     checkRequest(request);
-    throwIfAborted(options);
+    throwIfCancelled(options);
     const { tokenizer } = this.checkpoint;
     const prompt = tokenizer.encodePrompt(request.prompt);
-    const room = this.model.config.contextLength - prompt.length;
+    const { contextLength } = this.model.config;
+    const maxTokens = contextLength - prompt.length;
     if (prompt.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
-    if (room < 1) {
-      const message = `the prompt has ${prompt.length} tokens and leaves no room in a context of ${this.model.config.contextLength}`;
-      throw new EngineError('context_length_exceeded', message);
+    if (maxTokens < 1) {
+      const message = `the prompt has ${prompt.length} tokens, and the context length is ${contextLength}`;
+      throw new EngineError('context_length_exceeded', `${message}: no token of an answer would fit`);
     }
     const isComplete = singleCallEnd(tokenizer, request);
     const generation = await this.generator.generate({
       prompt,
       forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
-      maxOutputTokens: Math.min(request.maxOutputTokens, room),
+      maxOutputTokens: Math.min(request.maxOutputTokens, maxTokens),
       stopTokens: tokenizer.stopTokens,
       banned: [...this.tokenless, ...bannedTokens(tokenizer, request)],
       ...(isComplete === undefined ? {} : { isComplete }),
@@ -241,11 +243,11 @@ export class EmbeddedEngine implements Engine {
     options: CallOptions,
     use: (adapter: LoadedAdapter | null) => Promise<T>,
   ): Promise<T> {
-    throwIfAborted(options);
+    throwIfCancelled(options);
     if (reference === null) return use(null);
     const loading = this.adapters.hold(reference);
     try {
-      return await use(await unlessAborted(loading, options));
+      return await use(await unlessCancelled(loading, options));
     } finally {
       // The caller has the error of a load that failed.
       void loading.then(
@@ -270,34 +272,13 @@ function checkOptions(options: EmbeddedEngineOptions): void {
   }
 }
 
-function throwIfAborted({ signal }: CallOptions): void {
-  if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
-}
-
-/** Settles like `promise`, but rejects as soon as the call is cancelled. */
-async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many listeners
-  // on one signal.
-  const own = signal && AbortSignal.any([signal]);
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new EngineError('cancelled', 'the call was cancelled'));
-    own?.addEventListener('abort', stop);
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    own?.removeEventListener('abort', stop);
-  }
-}
-
 /** Runs a computation and turns every error that is no `EngineError` into one. */
 async function contained<T>(compute: () => T | Promise<T>): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    if (isStorageFull(error)) throw new EngineError('storage_full', 'there is no room on a disk', { cause: error });
+    if (isStorageFull(error)) throw new EngineError('storage_full', 'a disk or a quota is full', { cause: error });
     throw new EngineError('internal', 'the engine failed unexpectedly', { cause: error });
   }
 }

@@ -21,8 +21,8 @@ export interface CallOptions {
 
 export interface EncodeOptions {
   /**
-   * Whether the completion is the model's own writing, so that its markup (`<tool_call>`) becomes markup tokens. By
-   * default it is ordinary text, which may mention markup.
+   * True if the model itself wrote the completion. Then its markup (`<tool_call>`) becomes markup tokens. By default
+   * markup is ordinary text.
    */
   readonly markup?: boolean;
 }
@@ -45,8 +45,8 @@ export interface TrainingSession {
 }
 
 /**
- * What every backend offers. The engine knows models, tokens and adapters, but nothing of tenants, money or HTTP.
- * Concurrent `generate` calls are decoded together.
+ * The calls that every backend offers. An engine knows models, tokens and adapters, but nothing of tenants, money or
+ * HTTP. Concurrent `generate` calls are decoded together.
  */
 export interface Engine {
   describe(): Promise<ModelDescription>;

@@ -2,7 +2,7 @@ export * from './engine.js';
 export * from './types.js';
 export { adapterFiles, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
 export { readTrainedOn, type TrainedOn } from './adapters/trainedOn.js';
-export { optionalFiles, requiredFiles, shardIndex, singleFile } from './checkpoint/checkpointFiles.js';
+export { optionalFiles, requiredFiles, shardIndexFile, singleWeightsFile } from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';
 export { trainingStepBytes } from './checkpoint/stepBytes.js';

@@ -1,4 +1,4 @@
-/** What would be published: everything that runs, and nothing that only tests need. */
+/** The published package holds every file that runs and none that only tests need. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const repository = path.join(folder, '..', '..');
 async function packedFiles(): Promise<readonly string[]> {
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const cli = process.env['npm_execpath'];
-  // The npm that runs the tests, or the one on the PATH, which on Windows only a shell can start.
+  // Uses the npm that runs the tests, or else the one on the PATH, which on Windows only a shell can start.
   const [command, given] = cli === undefined ? ['npm', args] : [process.execPath, [cli, ...args]];
   const shell = cli === undefined && process.platform === 'win32';
   const { stdout } = await promisify(execFile)(command, given, { cwd: folder, shell, maxBuffer: 2 ** 24 });
@@ -22,7 +22,7 @@ async function packedFiles(): Promise<readonly string[]> {
   return pack.files.map((file) => file.path);
 }
 
-/** The file and all that it imports or starts, directly or not, as paths in the package. */
+/** Finds the file and all files that it imports or starts, directly or not, as paths in the package. */
 async function neededFrom(file: string, needed = new Set<string>()): Promise<ReadonlySet<string>> {
   if (needed.has(file)) return needed;
   needed.add(file);

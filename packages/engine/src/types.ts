@@ -121,7 +121,7 @@ export interface TopK {
 export interface ScoreRequest {
   readonly sequences: readonly TokenSequence[];
   readonly adapter: AdapterReference | null;
-  /** How many alternatives to return at each target position; 0 for none. */
+  /** The number of alternatives to return at each target position; 0 for none. */
   readonly topK: number;
 }
 

@@ -60,13 +60,13 @@ test('simultaneous requests read once, and a failure is not remembered', async (
 test('an adapter that was dropped gives its memory to the next, once nobody uses it', async () => {
   const owners = new Map<ArrayBuffer | undefined, string>();
   const given: (string | undefined)[] = [];
-  const cache = new AdapterCache(32 * bytes, ({ contentHash }, room) => {
-    given.push(owners.get(room));
-    const loaded = prepareAdapter(contentHash, adapter, config, room);
-    for (const memory of memoryOf(loaded)) owners.set(memory, contentHash);
+  const cache = new AdapterCache(32 * bytes, ({ contentHash }, memory) => {
+    given.push(owners.get(memory));
+    const loaded = prepareAdapter(contentHash, adapter, config, memory);
+    for (const own of memoryOf(loaded)) owners.set(own, contentHash);
     return Promise.resolve(loaded);
   });
-  // Room for one.
+  // The bound now leaves memory for one adapter.
   cache.resizeStacks(31 * bytes);
   const first = await cache.hold(reference('a'));
   await useOnce(cache, 'b');
@@ -85,13 +85,13 @@ test('memory that waits for the next adapter is that of two at most, and a small
     [15 * bytes, 0],
   ] as const) {
     let reused = 0;
-    const cache = new AdapterCache(maxBytes, ({ contentHash }, room) => {
-      if (room !== undefined) reused += 1;
+    const cache = new AdapterCache(maxBytes, ({ contentHash }, memory) => {
+      if (memory !== undefined) reused += 1;
       return Promise.resolve(prepareAdapter(contentHash, adapter, config));
     });
     const names = ['a', 'b', 'c', 'd'];
     for (const name of names) await useOnce(cache, name);
-    // The last is kept, whatever room there is.
+    // The adapter used last is kept, even beyond the bound.
     cache.resizeStacks(maxBytes);
     cache.resizeStacks(0);
     for (const name of ['e', 'f', 'g', 'h']) await useOnce(cache, name);
@@ -106,20 +106,20 @@ test('whoever uses an adapter has it whole until the end, whoever else comes, go
       fc.scheduler(),
       fc.array(fc.tuple(fc.constantFrom(...names), fc.boolean(), fc.nat({ max: 3 })), { maxLength: 12 }),
       async (scheduler, uses) => {
-        const cache = new AdapterCache(32 * bytes, async ({ contentHash }, room) => {
-          // As the thread takes it: whoever still has it has nothing.
-          const own = room && structuredClone(room, { transfer: [room] });
+        const cache = new AdapterCache(32 * bytes, async ({ contentHash }, memory) => {
+          // Transfers the memory as a thread would, so that anybody who still holds it has nothing.
+          const own = memory && structuredClone(memory, { transfer: [memory] });
           await scheduler.schedule(Promise.resolve(), contentHash);
           const loaded = prepareAdapter(contentHash, adapter, config, own);
           for (const { a } of loaded.groups.values()) a.fill(names.indexOf(contentHash));
           return loaded;
         });
-        // Room for one, and for the memory of two.
+        // The bound now leaves memory for one adapter, and spare memory for two.
         cache.resizeStacks(30.5 * bytes);
         const run = async (name: string, leavesEarly: boolean, turns: number): Promise<void> => {
           await scheduler.schedule(Promise.resolve());
           const held = cache.holdKept(reference(name)) ?? cache.hold(reference(name));
-          // Who leaves before the adapter is there gives it back as soon as it is.
+          // A user that leaves early gives the adapter back as soon as it is loaded.
           const own = await held;
           if (leavesEarly) {
             cache.release(own);
@@ -159,7 +159,7 @@ test('an adapter is kept at its own ranks, rounded up, with nothing for projecti
   );
 });
 
-test('what the stacks of batches take is no room for adapters', async () => {
+test('what the stacks of batches take is no memory for adapters', async () => {
   const { cache, reads } = countingCache(3 * bytes);
   for (const name of ['a', 'b', 'c']) await useOnce(cache, name);
   cache.resizeStacks(bytes);

@@ -1,4 +1,5 @@
 import type { AdapterReference } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
 
 /** Two loads at once: for half of the time that a load takes, its thread waits for the disk. */
@@ -26,7 +27,7 @@ export interface AdapterSource {
 
 interface Loading {
   readonly adapter: Promise<LoadedAdapter>;
-  /** How many wait for it. */
+  /** The number of callers that wait for it. */
   users: number;
 }
 
@@ -53,7 +54,7 @@ export class AdapterCache implements AdapterSource {
     private readonly read: ReadAdapter,
   ) {}
 
-  /** How many adapters somebody uses. */
+  /** The number of adapters that are in use. */
   get usedCount(): number {
     return this.users.size;
   }
@@ -119,7 +120,7 @@ export class AdapterCache implements AdapterSource {
   private reuse(adapter: LoadedAdapter): void {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {
-      const bytes = this.spare.reduce((sum, { byteLength }) => sum + byteLength, memory.byteLength);
+      const bytes = memory.byteLength + sum(this.spare.map(({ byteLength }) => byteLength));
       if (this.spare.length < maxConcurrentLoads && bytes <= this.maxBytes * maxSpareShare) this.spare.push(memory);
     }
   }

@@ -94,14 +94,14 @@ for (const name of fixtureNames) {
 }
 
 /**
- * Fields of where an adapter comes from and what its training began with, and two that peft reads only with another
- * that is empty.
+ * Fields that do not change what peft computes. Three tell how the adapter was made, and peft reads the other two only
+ * beside fields that are empty here.
  */
 const unread = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
 
 /**
- * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one
- * layer is a list, and of patterns the order counts.
+ * The fields that peft reads, in a form that can be compared. Empty fields are left out, because peft ignores them.
+ * Target modules become a set, a single layer becomes a list, and patterns keep their order.
  */
 async function meaningOf({ folder }: AdapterReference): Promise<unknown> {
   const text = await readFile(path.join(folder, 'adapter_config.json'), 'utf8');
@@ -182,7 +182,7 @@ const damaged: readonly (readonly [string, (tensors: Map<string, FloatTensor>) =
   [
     'a transposed matrix',
     (tensors) => tensors.set(key, { shape: [2, 24], data: new Float32Array(48) }),
-    /shape \[2,24\]/,
+    /shape \[2, 24\], but the model asks for \[24, 2\]/,
   ],
   [
     'a value that is no number',
@@ -213,13 +213,13 @@ void test('a missing, oversized or truncated file, and a folder in its place, ar
   await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 30);
   await damaged(/1073741824 bytes/);
   await rm(config);
-  await damaged(/adapter_config\.json cannot be read/);
+  await damaged(/adapter_config\.json is missing/);
   await mkdir(config);
   await damaged(/adapter_config\.json is not a file/);
   await rm(folder, { recursive: true });
-  await damaged(/adapter_config\.json cannot be read/);
+  await damaged(/adapter_config\.json is missing/);
   await writeFile(folder, 'no folder');
-  await damaged(/adapter_config\.json cannot be read/);
+  await damaged(/adapter_config\.json cannot be read \(ENOTDIR\)/);
 });
 
 void test('whatever byte of an adapter has changed, it is damaged and never another model’s', async (t) => {

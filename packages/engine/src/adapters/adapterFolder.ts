@@ -3,6 +3,7 @@ import path from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { machineMemory } from '../support/machineMemory.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterPrecision, AdapterReference } from '../types.js';
 import { adapterConfigFile, contentHash, isAdapterIntact, adapterWeightsFile } from './contentHash.js';
@@ -32,10 +33,10 @@ export interface ReadAdapterOptions {
 export async function readAdapter(
   reference: AdapterReference,
   config: DecoderConfig,
-  room: ReadAdapterOptions = {},
+  options: ReadAdapterOptions = {},
 ): Promise<LoraAdapter> {
   try {
-    return await readFitting(reference, config, room);
+    return await readFitting(reference, config, options);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
     // A damaged file may also be one that does not fit.
@@ -57,13 +58,14 @@ async function readFitting(
   // The whole file is in memory. So are copies of its matrices if their type is not float32 or they are not aligned.
   const needed = 2 * matrixBytes + (preparedBytes?.(modules) ?? matrixBytes);
   if (needed > memoryBytes) {
-    const message = `${weightsFile}: reading the adapter takes up to ${needed} bytes of memory, and there are ${memoryBytes}.`;
+    const message = `${weightsFile}: reading the adapter takes up to ${needed} bytes of memory, and there are ${memoryBytes}`;
     throw new EngineError('memory_exceeded', message);
   }
   const weightBytes = await readBounded(weightsFile, matrixBytes + maxWeightsHeaderBytes);
   const hash = contentHash({ config: configBytes, weights: weightBytes });
   if (hash !== reference.contentHash) {
-    throw new EngineError('adapter_damaged', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);
+    const message = `the adapter's contentHash is ${hash}, but the reference promises ${abbreviate(reference.contentHash)}`;
+    throw new EngineError('adapter_damaged', `${reference.folder}: ${message}`);
   }
   return { ...lora, matrices: parseMatrices(weightBytes, config, lora) };
 }

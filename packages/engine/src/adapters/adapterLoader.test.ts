@@ -43,9 +43,9 @@ test('memory of another adapter that is handed over is used if it has the right 
     const expected = await loadAdapter(reference!, config);
     const size = adapterBytes(expected);
     for (const bytes of [size, size - 4, size + 4]) {
-      const room = new Float32Array(bytes / 4).fill(7).buffer;
-      assert.deepEqual(await loader.load(reference!, room), expected);
-      assert.equal(room.byteLength, 0, 'it was handed over');
+      const handedOver = new Float32Array(bytes / 4).fill(7).buffer;
+      assert.deepEqual(await loader.load(reference!, handedOver), expected);
+      assert.equal(handedOver.byteLength, 0, 'it was handed over');
       const own = new Float32Array(bytes / 4).fill(7).buffer;
       const [memory] = memoryOf(await loadAdapter(reference!, config, own));
       assert.equal(memory === own, bytes === size);

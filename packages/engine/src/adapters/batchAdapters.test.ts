@@ -6,15 +6,16 @@ import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { loraTensorSpecs } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import { tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import { BatchAdapters, sharedAdapterFeeds, type StackBudget } from './batchAdapters.js';
 
 interface TestAdapter extends LoadedAdapter {
-  /** As they were before they were made ready. */
+  /** The matrices before `prepareAdapter`. */
   readonly given: LoraAdapter['matrices'];
 }
 
-/** @param ranks of the projections of every layer, in turns; 0 for one that is not adapted. */
+/** @param ranks given to the projections in turn; 0 leaves a projection unadapted. */
 function randomAdapter(...ranks: readonly number[]): TestAdapter {
   const random = createRandom(ranks.length);
   const entries = loraTensorSpecs(tinyConfig, 1).flatMap(({ name, matrix, shape: [height, width] }, index) => {
@@ -40,7 +41,7 @@ function rowsOf(data: ArrayLike<number>, height: number, width: number, start = 
   );
 }
 
-/** `B A` of each part in its place, zeros elsewhere, computed number by number from the matrices as they were given. */
+/** `B A` of each part in its place and zeros elsewhere, computed in plain loops from the given matrices. */
 function expectedProduct(adapter: TestAdapter | null, group: LoraGroup): Matrix {
   return group.parts.flatMap(({ name, out }) => {
     const [a, b] = ['A', 'B'].map((matrix) => adapter?.given.get(`${name}.lora_${matrix}`));
@@ -68,7 +69,7 @@ test('whatever batches came before, every row has its own low-rank terms, and th
         for (const group of groups) {
           const [a, b] = [feeds[`${group.name}.lora_A`]!, feeds[`${group.name}.lora_B`]!];
           const [count = 0, rank = 0, width = 0] = a.dims.slice(-3);
-          const outs = group.parts.reduce((sum, { out }) => sum + out, 0);
+          const outs = sum(group.parts.map(({ out }) => out));
           assert.deepEqual([count, width], [distinct.length, group.width]);
           assert.deepEqual(b.dims, [1, 1, distinct.length, rank, outs]);
           assert.ok(rank > 0 && rank % 8 === 0);

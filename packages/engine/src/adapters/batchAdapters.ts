@@ -6,7 +6,7 @@ import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 import { getOrCreate } from '../support/getOrCreate.js';
-import { sum } from '../support/numbers.js';
+import { elementCount, sum } from '../support/numbers.js';
 import type { AdapterSource } from './adapterCache.js';
 import {
   joinedAt,
@@ -57,7 +57,7 @@ export class BatchAdapters {
   private readonly shared = new WeakMap<LoadedAdapter, RegisteredTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
-  /** As many zeros as the largest group takes in an adapter that does not change it. */
+  /** Zeros for the largest group, for rows whose adapter does not change it. */
   private readonly zeros: Float32Array;
 
   constructor(
@@ -187,13 +187,7 @@ function tensorsOf(
 ): readonly (readonly [string, Tensor])[] {
   const [rank, outs] = [sum(ranks), outputWidth(group)];
   const tensor = (data: Float32Array, dims: readonly number[]): Tensor =>
-    new Tensor(
-      data.subarray(
-        0,
-        dims.reduce((product, size) => product * size),
-      ),
-      dims,
-    );
+    new Tensor(data.subarray(0, elementCount(dims)), dims);
   return [
     [`${group.name}.lora_A`, tensor(a, [1, count, rank, group.width])],
     [`${group.name}.lora_B`, tensor(b, [1, 1, count, rank, outs])],

@@ -60,9 +60,9 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
   const { handle, size } = opened;
   try {
     hash.update(`${name}\n${size}\n`);
-    const room = new Uint8Array(Math.min(blockBytes, size));
-    for (let at = 0; at < size; at += room.byteLength) {
-      hash.update(await readUpTo(handle, at, Math.min(room.byteLength, size - at), room));
+    const buffer = new Uint8Array(Math.min(blockBytes, size));
+    for (let at = 0; at < size; at += buffer.byteLength) {
+      hash.update(await readUpTo(handle, at, Math.min(buffer.byteLength, size - at), buffer));
     }
   } finally {
     await handle.close();

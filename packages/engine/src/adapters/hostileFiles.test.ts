@@ -1,4 +1,4 @@
-/** Whatever is in the files of an adapter: it is read whole, or refused by an error that names the file. */
+/** Every adapter file, however damaged, is read whole or refused by an error that names the file. */
 import assert from 'node:assert/strict';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -77,15 +77,13 @@ void test('an adapter that there is no room for is refused unread, with what is 
   await assert.rejects(readAdapter(reference, tinyConfig, { preparedBytes, memoryBytes: bytes - 1 }), {
     name: 'EngineError',
     code: 'memory_exceeded',
-    message: new RegExp(
-      `adapter_model\\.safetensors: .* up to ${bytes} bytes of memory, and there are ${bytes - 1}\\.$`,
-    ),
+    message: new RegExp(`adapter_model\\.safetensors: .* up to ${bytes} bytes of memory, and there are ${bytes - 1}$`),
   });
 });
 
 void test('nor is one read that no machine has room for, whoever asks for it', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'adapter');
-  // Tebibytes of matrices, so that the file may be of any size; its holes take no room on the disk.
+  // The configuration allows tebibytes of matrices, so the file may have any size. Its holes take no space on the disk.
   const lora = { rank: maxRank, alpha: 3 };
   const config = { ...tinyConfig, layers: 128, hiddenSize: 2 ** 19, heads: 2 ** 15, ffnSize: 2 ** 19 };
   assert.ok(moduleBytes(config, loraModules(config, lora)) > 2 ** 41);

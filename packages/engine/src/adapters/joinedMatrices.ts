@@ -26,7 +26,7 @@ export function outputWidth(group: LoraGroup): number {
   return sum(group.parts.map(({ out }) => out));
 }
 
-/** How many numbers A and B have together. */
+/** The number of elements of A and B together. */
 export function joinedSize(group: LoraGroup, ranks: readonly number[]): number {
   return sum(ranks) * (group.width + outputWidth(group));
 }
@@ -108,7 +108,7 @@ function rowsOf(group: LoraGroup, { ranks, a }: JoinedMatrices, part: number): F
 interface Block {
   readonly data: Float32Array;
   readonly start: number;
-  /** How far it is to the number below, and to the one on the right. */
+  /** The distances in `data` to the number below and to the number on the right. */
   readonly below: number;
   readonly beside: number;
 }

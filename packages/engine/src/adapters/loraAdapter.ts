@@ -21,7 +21,10 @@ export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecis
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
   const tooGreat = precision === 'F16' ? tensors.find(([, { data }]) => data.some(isBeyondHalf)) : undefined;
   if (tooGreat !== undefined) {
-    throw new EngineError('internal', `${adapterWeightsFile}: ${tooGreat[0]} holds a value that F16 has no room for.`);
+    throw new EngineError(
+      'internal',
+      `${adapterWeightsFile}: ${tooGreat[0]} holds a value beyond 65504, the most in F16`,
+    );
   }
   return serializeSafetensors(tensors, { format: 'pt' }, precision);
 }
@@ -44,7 +47,7 @@ export function parseMatrices(
     const entry = entries.get(key);
     if (entry === undefined) throw refused(`${key} is missing`);
     if (entry.shape.join() !== shape.join()) {
-      throw refused(`${key} has shape [${entry.shape.join()}], and the model asks for [${shape.join()}]`);
+      throw refused(`${key} has shape [${entry.shape.join(', ')}], but the model asks for [${shape.join(', ')}]`);
     }
     const data = readTensorFrom(bytes, entry);
     if (!allFinite(data)) throw refused(`${key} holds a value that is not finite`);
@@ -66,5 +69,5 @@ function peftKey(name: string): string {
 }
 
 function refused(reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${adapterWeightsFile}: ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterWeightsFile}: ${reason}`);
 }

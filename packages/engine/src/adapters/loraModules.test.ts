@@ -53,11 +53,14 @@ void test('a module that the model does not have is refused by its field', () =>
   const refuses = (changes: Partial<LoraHyperparameters>, message: RegExp): void => {
     assert.throws(() => modules(changes), { name: 'EngineError', code: 'adapter_invalid', message });
   };
-  refuses({ targets: ['q_proj', 'lm_head'] }, /target_modules names "lm_head"/);
+  refuses(
+    { targets: ['q_proj', 'lm_head'] },
+    /target_modules names "lm_head", but the model has only q_proj, .* in layers 0 to 1$/,
+  );
   refuses({ targets: ['proj'] }, /target_modules names "proj"/);
   refuses({ targets: ['model.layers.2.mlp.up_proj'] }, /target_modules/);
-  refuses({ layers: [0, 2] }, /layers_to_transform names layer 2 of 2/);
-  refuses({ targets: ['layers.0.mlp.up_proj'], layers: [1] }, /target_modules names nothing in the layers/);
+  refuses({ layers: [0, 2] }, /layers_to_transform names layer 2, but the model has layers 0 to 1$/);
+  refuses({ targets: ['layers.0.mlp.up_proj'], layers: [1] }, /target_modules names no projection in the layers/);
 });
 
 void test('patterns that could take for ever are none', () => {

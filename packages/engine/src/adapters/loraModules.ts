@@ -33,18 +33,20 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   const known = new Set(all.flatMap(({ name }) => ends(name)));
   for (const target of lora.targets ?? []) {
     if (!known.has(target)) {
-      throw refused('target_modules', `names ${abbreviate(target)}, which is no projection of this model`);
+      const present = `${projectionKinds.join(', ')} in layers 0 to ${config.layers - 1}`;
+      throw refused('target_modules', `names ${abbreviate(target)}, but the model has only ${present}`);
     }
   }
   for (const layer of lora.layers ?? []) {
-    if (layer >= config.layers) throw refused('layers_to_transform', `names layer ${layer} of ${config.layers}`);
+    if (layer >= config.layers)
+      throw refused('layers_to_transform', `names layer ${layer}, but the model has layers 0 to ${config.layers - 1}`);
   }
   const [rankOf, scaleOf] = [ranks(lora), scales(lora)];
   const isTarget = targetMatcher(lora);
   const modules = all
     .filter(({ name, layer }) => isTarget(name, layer))
     .map(({ layer, projection, name }) => ({ layer, projection, rank: rankOf(name), scale: scaleOf(name) }));
-  if (modules.length === 0) throw refused('target_modules', 'names nothing in the layers of layers_to_transform');
+  if (modules.length === 0) throw refused('target_modules', 'names no projection in the layers of layers_to_transform');
   return modules;
 }
 
@@ -129,5 +131,5 @@ function matches(text: string, end: string): boolean {
 }
 
 function refused(field: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}`);
 }

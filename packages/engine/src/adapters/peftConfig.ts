@@ -74,11 +74,11 @@ export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
   if (!isAlpha(alpha)) throw refused('lora_alpha', alphaRequirement);
   if (rsLora !== null && typeof rsLora !== 'boolean') throw refused('use_rslora', 'must be true or false');
   if (!harmlessInitialisations.includes(initialisation)) {
-    throw refused('init_lora_weights', 'asks for something that is not supported');
+    throw refused('init_lora_weights', `must be true, false, null or "gaussian", but is ${abbreviate(initialisation)}`);
   }
   for (const [field, value] of Object.entries(others)) {
     if (informativeFields.has(field) || Object.hasOwn(fixedFields, field) || isEmpty(value)) continue;
-    throw refused(field, 'asks for something that is not supported');
+    throw refused(field, `is ${abbreviate(value)}, which is not supported: it must be absent or empty`);
   }
   return {
     rank,
@@ -107,7 +107,7 @@ function parseTargets(value: unknown): Pick<LoraHyperparameters, 'targets'> {
   const isName = (item: unknown): item is string => typeof item === 'string' && /^[\w.]+$/.test(item);
   const distinct = Array.isArray(value) && new Set(value).size === value.length;
   if (!distinct || value.length === 0 || value.length > maxNames || !value.every(isName)) {
-    throw refused('target_modules', 'must list distinct names of modules');
+    throw refused('target_modules', `must list 1 to ${maxNames} distinct names of modules`);
   }
   const everything =
     value.length === projectionKinds.length && projectionKinds.every((projection) => value.includes(projection));
@@ -120,7 +120,7 @@ function parseLayers(value: unknown): Pick<LoraHyperparameters, 'layers'> {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isLayer = (item: unknown): item is number => Number.isSafeInteger(item) && Number(item) >= 0;
   if (list.length > maxNames || !list.every(isLayer)) {
-    throw refused('layers_to_transform', 'must be numbers of layers');
+    throw refused('layers_to_transform', 'must be the number of a layer, or a list of such numbers');
   }
   return list.length === 0 ? {} : { layers: list };
 }
@@ -133,12 +133,13 @@ function parsePattern(
 ): ReadonlyMap<string, number> | undefined {
   if (value === undefined || value === null) return undefined;
   const entries = typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : undefined;
-  if (entries === undefined || entries.length > maxNames) throw refused(field, 'must be an object');
+  if (entries === undefined || entries.length > maxNames)
+    throw refused(field, `must be an object of at most ${maxNames} entries`);
   for (const [pattern, item] of entries) {
     const name = abbreviate(pattern);
     if (!isPattern(pattern))
       throw refused(field, `has the key ${name}; only names, dots and a leading ^ are supported`);
-    if (!isValue(item)) throw refused(field, `of ${name} ${wish}`);
+    if (!isValue(item)) throw refused(field, `[${name}] ${wish}`);
   }
   return entries.length === 0 ? undefined : new Map(entries);
 }
@@ -153,10 +154,10 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new EngineError('adapter_invalid', `${adapterConfigFile} is not JSON.`, { cause });
+    throw new EngineError('adapter_invalid', `${adapterConfigFile} is not JSON`, { cause });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new EngineError('adapter_invalid', `${adapterConfigFile} is not an object.`);
+    throw new EngineError('adapter_invalid', `${adapterConfigFile} must hold a JSON object`);
   }
   return { ...value };
 }
@@ -167,5 +168,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function refused(field: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}`);
 }

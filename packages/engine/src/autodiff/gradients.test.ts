@@ -1,4 +1,4 @@
-/** Every LoRA gradient of the training graph against finite differences of its loss. */
+/** Compares every LoRA gradient of the training graph with finite differences of its loss. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loraModules } from '../adapters/loraModules.js';
@@ -22,7 +22,7 @@ const configs: readonly (readonly [string, DecoderConfig])[] = [
   ['llama, a feed-forward block too wide to merge', { ...tinyConfig, ffnSize: maxMergedWidth + 16 }],
 ];
 
-/** Ragged, with hard targets in one example and soft ones in the other. */
+/** The examples differ in length. One has hard targets, the other soft ones. */
 const examples: readonly TrainingExample[] = [
   { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6], targetStart: 3 }, weight: 1 },
   {
@@ -61,8 +61,8 @@ for (const [name, config] of configs) {
 
     for (const [matrix, { data }] of matrices.matrices) {
       const gradient = gradients.matrices.get(matrix)!.data;
-      // Along the gradient itself the change of the loss is largest against float32 noise; the random part
-      // shows errors that are orthogonal to it.
+      // Along the gradient the loss changes most, so float32 noise matters least there. The random part finds errors
+      // that are orthogonal to the gradient.
       const norm = Math.hypot(...gradient);
       const direction = gradient.map((value) => value / norm + (random.next() - 0.5) / Math.sqrt(gradient.length));
       const analytic = direction.reduce((sum, value, index) => sum + value * gradient[index]!, 0);
@@ -72,7 +72,7 @@ for (const [name, config] of configs) {
           data[index] = original[index]! + distance * direction[index]!;
         return lossAt();
       };
-      // Greater steps see the curvature of the softmax, smaller ones the rounding of the loss.
+      // Longer steps would measure the curvature of the softmax, shorter ones the rounding of the loss.
       const step = Math.min(0.02, 0.005 / norm);
       const near = (await lossMoved(step)) - (await lossMoved(-step));
       const far = (await lossMoved(2 * step)) - (await lossMoved(-2 * step));

@@ -1,4 +1,4 @@
-/** The two places of a low-rank term against each other: in its matrix, and in the products with that. */
+/** Adding a low-rank term to its matrix gives the same numbers as adding it to the products with that matrix. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -6,12 +6,13 @@ import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../support/random.js';
 import { relativeError } from '../testing/fixtures.js';
+import { elementCount } from '../support/numbers.js';
 import { FloatMatrix, loraLinears, type AdaptedMatrix } from './linear.js';
 import { swiGlu } from './operations.js';
 import { Tape } from './tape.js';
 
 const [rows, width, out] = [5, 48, 7];
-/** Two matrices of the same input, as those of a gated unit are; the first with a bias. */
+/** The matrices of a gated unit have the same input. The first has a bias. */
 const [gateRank, upRank] = [2, 3];
 const inputShapes: Readonly<Record<string, readonly number[]>> = {
   x: [rows, width],
@@ -27,7 +28,7 @@ const inputShapes: Readonly<Record<string, readonly number[]>> = {
 };
 const trained = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
 
-/** What a gated unit gives, and the gradients of its input and of every A and B. */
+/** Computes the result of a gated unit, and the gradients of its input and of every A and B. */
 async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Array>> {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);
@@ -48,17 +49,14 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
   const session = await Session.create(graph.encode(), { threads: 1 });
   const random = createRandom(1);
   const feeds = Object.entries(inputShapes).map(([name, shape]) => {
-    const size = shape.reduce((a, b) => a * b, 1);
-    const data = Float32Array.from({ length: size }, () => random.next() - 0.5);
+    const data = Float32Array.from({ length: elementCount(shape) }, () => random.next() - 0.5);
     return [name, new Tensor(data, shape)] as const;
   });
   const shapes = [
     ['result', [rows, out]] as const,
     ...[...values.keys()].map((name) => [`gradient of ${name}`, inputShapes[name]!] as const),
   ];
-  const results = new Map(
-    shapes.map(([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))] as const),
-  );
+  const results = new Map(shapes.map(([name, shape]) => [name, new Float32Array(elementCount(shape))] as const));
   const tensors = shapes.map(([name, shape]) => [name, new Tensor(results.get(name)!, shape)] as const);
   await session.run([Object.fromEntries(feeds)], [Object.fromEntries(tensors)]);
   session.release();

@@ -82,7 +82,7 @@ export class Tape {
   /** The gradient of `value`, after `backward`. */
   gradient(value: Value): string {
     const gradient = this.gradients.get(value);
-    if (gradient === undefined) throw new EngineError('internal', `${value.name} does not influence the loss.`);
+    if (gradient === undefined) throw new EngineError('internal', `${value.name} does not influence the loss`);
     return gradient;
   }
 }

@@ -66,7 +66,7 @@ test('whatever batches came before, what is allocated stays within the bound, an
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
-    // Room for one long sequence, or for four short ones.
+    // One long sequence fits, or four short ones.
     const bound = cacheBytes(config, [256], 200);
     const length = fc.record({ prompt: fc.integer({ min: 1, max: 200 }), output: fc.integer({ min: 1, max: 4 }) });
     const waves = fc.array(fc.array(length, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 });
@@ -83,7 +83,7 @@ test('whatever batches came before, what is allocated stays within the bound, an
           const results = await Promise.all(
             batch.map(({ prompt, output }) => {
               const tokens = Array.from({ length: prompt }, (_, index) => index % 50);
-              // What is forced is read with the prompt.
+              // Forced tokens are read together with the prompt.
               const forced = output === 4 ? [3, 5] : [];
               return generator.generate(job({ prompt: tokens, forced, maxOutputTokens: output, isComplete }));
             }),

@@ -32,12 +32,12 @@ export function cacheBytes(config: DecoderConfig, lengths: readonly number[], pr
   return (slotTokens(lengths) + slotCapacity(promptTokens)) * capacityBytesPerToken(config);
 }
 
-/** How many tokens the slots of sequences of these lengths can hold. */
+/** The capacity, in tokens, of the slots for sequences of these lengths. */
 function slotTokens(lengths: readonly number[]): number {
   return lengths.length * slotCapacity(Math.max(1, ...lengths));
 }
 
-/** What a batch may take of the bound, in tokens: in the slots of running sequences, and in the cache of the prompt. */
+/** Shares of the bound, in tokens: one for the slots of running sequences, one for the cache of the prompt. */
 export interface KvShares {
   readonly maxRunningTokens: number;
   readonly maxPromptTokens: number;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import { bytesPerToken, KvCache, noContents } from './kvCache.js';
 
-/** A fault injector: there is memory for so many buffers. */
+/** A fault injector: memory runs out after a given number of buffers. */
 class ShortCache extends KvCache {
   static buffersLeft = Infinity;
 
@@ -29,7 +30,7 @@ test('a cache that could not be resized as a whole is made anew', () => {
   for (const { dims, data } of Object.values(cache.view(1).past.tensors)) {
     const [, heads = 0, tokens = 0, width = 0] = dims;
     assert.deepEqual([tokens, data.length], [64, heads * 64 * width]);
-    const written = Array.from(data as Float32Array).reduce((sum, value) => sum + value, 0);
+    const written = sum(Array.from(data as Float32Array));
     assert.equal(written, heads * width);
   }
 });

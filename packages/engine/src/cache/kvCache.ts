@@ -51,7 +51,7 @@ export class KvCache {
   /** Views of the first slots by their number, and of single slots. */
   private readonly views = new Map<number, CacheView>();
   private readonly slotViews = new Map<number, CacheView>();
-  /** How many numbers a head has. */
+  /** The number of elements of a head. */
   private readonly width: number;
 
   constructor(private readonly config: DecoderConfig) {
@@ -61,14 +61,14 @@ export class KvCache {
     this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** How many tokens fit, in all slots together. */
+  /** The number of tokens that fit, in all slots together. */
   get tokens(): number {
     return this.slots * this.capacity;
   }
 
   /**
-   * From now on at most `maxTokens` tokens fit in all slots together, as long as that is enough for `reserve`. Gives
-   * back what goes beyond, except for `tokens` tokens in each slot that is kept.
+   * Bounds the capacity of all slots together, in tokens. `reserve` passes the bound only if it cannot do with less. If
+   * there is more already, shrinks to `tokens` tokens in each slot that is kept.
    */
   limit(maxTokens: number, tokens: number, kept: CacheContents): void {
     this.maxTokens = maxTokens;

@@ -28,7 +28,7 @@ test('a key changes with the scope and with every token before its end', () => {
   const keys = scopes.flatMap((scope) => [...prefixKeys(scope, tokens(9), 4)]);
   const changed = tokens(8).map((place) => prefixKeys(scopes[0]!, tokens(9).with(place, 77), 4).at(-1)!);
   assert.equal(new Set([...keys, ...changed]).size, keys.length + changed.length);
-  // 1,23 and 12,3 are written with the same digits.
+  // The tokens 1, 23 and the tokens 12, 3 have the same digits in a row.
   assert.notDeepEqual(prefixKeys(scopes[0]!, [1, 23, 0], 2), prefixKeys(scopes[0]!, [12, 3, 0], 2));
 });
 

@@ -19,11 +19,11 @@ import { prefillChunk } from './prefixCache.js';
 import { bytesPerToken } from './kvCache.js';
 
 interface Setting {
-  /** Keeps what fits under its bound, which is that of a few chunks. */
+  /** Keeps a few chunks, which is all that fits within its bound. */
   readonly reusing: Generator;
   /** Keeps nothing. */
   readonly forgetful: Generator;
-  /** None, and two of equal shape. */
+  /** No adapter, and two adapters of equal shape. */
   readonly adapters: readonly (LoadedAdapter | null)[];
 }
 
@@ -128,7 +128,7 @@ test('a prompt is answered alike whatever was read before it, with an adapter th
       ...(isolationKey === null ? {} : { isolationKey }),
     });
     try {
-      // Two adapters at one path, one after the other.
+      // The second adapter replaces the first at the same path.
       const path = join(folder, 'adapter');
       const first = await writeRandomAdapter(path, config, 1);
       const before = await engine.generate(request(first));

@@ -13,8 +13,8 @@ export const optionalFiles = [
   'chat_template.json',
 ] as const;
 
-/** The weights, if they are not in shards. */
-export const singleFile = 'model.safetensors';
+/** The only weight file of a checkpoint without shards. */
+export const singleWeightsFile = 'model.safetensors';
 
 /** Names the shards, see `findWeightFiles`. Not read if there is a single file. */
-export const shardIndex = 'model.safetensors.index.json';
+export const shardIndexFile = 'model.safetensors.index.json';

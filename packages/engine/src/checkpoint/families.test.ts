@@ -9,7 +9,7 @@ import { JsonFields } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
 import { outlineCheckpoint } from './outline.js';
 
-/** Fields of `config.json` as each family writes them, including those that do not matter here. */
+/** Fields that every family writes into `config.json`, including fields that the engine does not read. */
 const common = {
   bos_token_id: 1,
   hidden_act: 'silu',

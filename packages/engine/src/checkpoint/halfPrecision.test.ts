@@ -34,7 +34,7 @@ void test('a number becomes the nearest half, of two as near the even one', () =
     ),
     { numRuns: 2_000 },
   );
-  // Exactly between 1 and the next, between that and the one after, and at half the least of all.
+  // Ties: between 1 and the next half, between that and the one after, and between 0 and the smallest half.
   assert.deepEqual([1 + 2 ** -11, 1 + 3 * 2 ** -11, 2 ** -25].map(half), [0x3c00, 0x3c02, 0]);
 });
 

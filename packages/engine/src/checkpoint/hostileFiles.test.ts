@@ -1,4 +1,4 @@
-/** Whatever is in the files of a checkpoint: it is read, or refused by an error that names the file. */
+/** Every checkpoint file, however damaged, is read or refused by an error that names the file. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { readBoundedFile } from '../support/boundedFile.js';
+import { elementCount } from '../support/numbers.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig, readModelConfig } from './modelConfig.js';
@@ -48,7 +49,7 @@ void test('config.json with any part changed is read or refused, and asks for no
         /^config\.json/,
       );
       if (parsed === undefined) return;
-      // The rotary tables are what is made from the configuration alone.
+      // The rotary tables are made from the configuration alone.
       const { contextLength, headDim, layers, ropeScaling } = parsed.decoder;
       assert.ok(Math.min(contextLength, 16_384) * headDim <= 2 ** 24);
       assert.ok(layers <= 1024);
@@ -83,7 +84,7 @@ void test('a safetensors header with any part changed is read within its file, o
       const entries = await readOrRefused(() => readHeaderFrom(bytes, context), [context.code], /^model\.safetensors/);
       for (const entry of entries ?? []) {
         assert.ok(entry.end <= bytes.byteLength);
-        const size = entry.shape.reduce((product, length) => product * length, 1);
+        const size = elementCount(entry.shape);
         assert.equal(readTensorFrom(bytes, entry).length, size);
       }
     }),
@@ -149,7 +150,7 @@ void test('a folder with bytes of any file changed is opened or refused, naming 
   });
 });
 
-/** Node.js makes no pipes that have a name; Debian and macOS have this program there. */
+/** Node.js cannot create a named pipe. Debian and macOS have this program for it. */
 const mkfifo = '/usr/bin/mkfifo';
 
 void test('a pipe, a folder or a file of absurd size in the place of a file is refused unread', async () => {
@@ -171,7 +172,7 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
       await refuses(new RegExp(`${pattern} is not a file`));
       await rmdir(file);
       await writeFile(file, original);
-      // Holes take no room on the disk.
+      // The added bytes are a hole, which takes no space on the disk.
       await truncate(file, 2 ** 32);
       await refuses(
         name === 'model.safetensors' ? /tensors end at byte/ : new RegExp(`${pattern} has 4294967296 bytes`),
@@ -190,7 +191,7 @@ void test('weights that the machine has no room for are refused unread, though c
     const message = `model.safetensors: the weights take ${bytes} bytes of memory, and there are ${bytes - 1}`;
     await assert.rejects(loadWeights(model, config, bytes - 1), { code: 'checkpoint_invalid', message });
 
-    // Two tebibytes of weights in a file that takes no room on the disk.
+    // The file claims two tebibytes of weights but is a hole, which takes no space on the disk.
     const changes = { hidden_size: 2 ** 17, vocab_size: 2 ** 21, num_attention_heads: 1, num_key_value_heads: 1 };
     await writeFile(
       path.join(model, 'config.json'),
@@ -214,13 +215,13 @@ void test('weights that the machine has no room for are refused unread, though c
   });
 });
 
-/** A file of the right header and nothing but holes. */
+/** Writes a file with a correct header and a hole in place of the weights. */
 async function writeHollowWeights(file: string, config: DecoderConfig): Promise<void> {
   const entries: Record<string, unknown> = {};
   let end = 0;
   for (const [name, shape] of decoderWeightShapes(config)) {
     const start = end;
-    end += shape.reduce((product, size) => product * size, Uint16Array.BYTES_PER_ELEMENT);
+    end += elementCount(shape) * Uint16Array.BYTES_PER_ELEMENT;
     entries[name] = { dtype: 'F16', shape, data_offsets: [start, end] };
   }
   const header = Buffer.from(JSON.stringify(entries));
@@ -234,7 +235,7 @@ void test(
   'a file that lies about its size is read no further than that',
   { skip: process.platform !== 'linux' },
   async () => {
-    // The kernel says that this file is empty.
+    // The kernel reports size 0 for this file.
     const bytes = await readBoundedFile('/proc/self/status', { code: 'checkpoint_invalid', file: 'status' }, 16);
     assert.equal(bytes?.byteLength, 0);
   },

@@ -1,11 +1,12 @@
-/** Tensors beyond two and four gibibytes of a file, which is made of holes where nobody reads. */
+/** Reads tensors that lie beyond two and four gibibytes in a file. The rest of the file is holes. */
 import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { decoderWeightShapes, embeddingName, sizeOf } from '../model/weights.js';
+import { decoderWeightShapes, embeddingName } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
+import { elementCount } from '../support/numbers.js';
 import type { JsonObject } from './jsonFields.js';
 import { JsonFields } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
@@ -14,7 +15,7 @@ import { openWeights } from './weightFiles.js';
 
 const head = 'lm_head.weight';
 const norm = 'model.norm.weight';
-/** Embedding and head take just under two gibibytes each. */
+/** The embedding and the head take just under two gibibytes each. */
 const config: JsonObject = {
   architectures: ['LlamaForCausalLM'],
   vocab_size: 2 ** 18 - 2,
@@ -48,7 +49,7 @@ void test('tensors at and beyond 2 and 4 GiB of a file are read from where they 
     for (const { name, type, shape } of tensors) {
       const end = position + tensorBytes({ type, shape });
       if (type === 'F32') {
-        const data = Float32Array.from({ length: sizeOf(shape) }, () => random.next());
+        const data = Float32Array.from({ length: elementCount(shape) }, () => random.next());
         await file.write(new Uint8Array(data.buffer), 0, data.byteLength, position);
         values.set(name, data);
         spans.push([position, end]);

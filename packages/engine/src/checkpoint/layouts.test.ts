@@ -1,4 +1,4 @@
-/** Checkpoints in the layout of each family, as `transformers` reads them: `fixtures/make_layout_fixtures.py`. */
+/** Reads checkpoints in the layout of each family as `transformers` does, see `fixtures/make_layout_fixtures.py`. */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import { readModelConfig } from './modelConfig.js';
 import { loadWeights } from './weightFiles.js';
 
 interface Expected {
-  /** Whose `tokenizer.json` it is. */
+  /** The fixture whose `tokenizer.json` this layout uses. */
   readonly tokenizer: string;
   readonly messages: readonly ChatMessage[];
   readonly rendered: string;
   readonly ids: readonly number[];
   readonly tool: ToolDefinition;
-  /** As `rendered`, with this tool. */
+  /** The rendered prompt when `tool` is offered. */
   readonly withTool: string;
-  /** All tokens that end an answer; this one ends with the last of them. */
+  /** All tokens that end an answer. `answer` ends with the last of them. */
   readonly end: readonly number[];
   readonly answer: readonly number[];
   readonly text: string;

@@ -28,7 +28,7 @@ const attentionScaleFields = ['attention_multiplier', 'query_pre_attn_scalar'];
 const quantizationFields = ['quantization_config', 'compression_config'];
 
 /** Bounds that keep a damaged configuration from asking for absurd amounts of memory. */
-const maxima = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
+const maxSizes = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
 
 export interface ModelConfig {
   /** The name in `config.json`, for instance `Qwen3ForCausalLM`. */
@@ -48,21 +48,21 @@ export function parseModelConfig(fields: JsonFields): ModelConfig {
   const { architectureName, architecture } = readArchitecture(fields);
   refuseUnsupported(fields, architecture);
 
-  const hiddenSize = fields.integer('hidden_size', undefined, { min: 1, max: maxima.width });
-  const heads = fields.integer('num_attention_heads', undefined, { min: 1, max: maxima.width });
+  const hiddenSize = fields.integer('hidden_size', undefined, { min: 1, max: maxSizes.width });
+  const heads = fields.integer('num_attention_heads', undefined, { min: 1, max: maxSizes.width });
   const kvHeads = fields.integer('num_key_value_heads', heads, { min: 1, max: heads });
   if (heads % kvHeads !== 0) throw fields.refusal('num_key_value_heads', `a divisor of ${heads}`);
-  const layers = fields.integer('num_hidden_layers', undefined, { min: 1, max: maxima.layers });
-  const contextLength = fields.integer('max_position_embeddings', undefined, { min: 1, max: maxima.context });
+  const layers = fields.integer('num_hidden_layers', undefined, { min: 1, max: maxSizes.layers });
+  const contextLength = fields.integer('max_position_embeddings', undefined, { min: 1, max: maxSizes.context });
   const decoder: DecoderConfig = {
     architecture,
-    vocabularySize: fields.integer('vocab_size', undefined, { min: 1, max: maxima.vocabulary }),
+    vocabularySize: fields.integer('vocab_size', undefined, { min: 1, max: maxSizes.vocabulary }),
     hiddenSize,
     layers,
     heads,
     kvHeads,
     headDim: readHeadDim(fields, architecture, hiddenSize, heads),
-    ffnSize: fields.integer('intermediate_size', undefined, { min: 1, max: maxima.width * 4 }),
+    ffnSize: fields.integer('intermediate_size', undefined, { min: 1, max: maxSizes.width * 4 }),
     rmsNormEps: fields.number('rms_norm_eps', 1e-6, { min: 0, max: 1 }),
     ...readRope(fields, contextLength),
     tieWordEmbeddings: fields.boolean('tie_word_embeddings', false),
@@ -111,14 +111,16 @@ function refuseUnsupported(fields: JsonFields, architecture: Architecture): void
   for (const name of softCapFields)
     if (fields.has(name)) throw fields.refusal(name, 'absent: soft caps are not supported');
   for (const name of multiplierFields) mustBe(name, 1);
-  for (const name of [...attentionScaleFields, ...quantizationFields])
-    if (fields.has(name)) throw fields.refusal(name, 'absent');
+  for (const name of attentionScaleFields)
+    if (fields.has(name)) throw fields.refusal(name, 'absent: other scales of attention are not supported');
+  for (const name of quantizationFields)
+    if (fields.has(name)) throw fields.refusal(name, 'absent: take the checkpoint before its quantisation');
 }
 
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {
   // Qwen3's default is a constant. The others' follows from the width.
   const fallback = architecture === 'qwen3' ? 128 : hiddenSize / heads;
-  const headDim = fields.integer('head_dim', fallback, { min: 2, max: maxima.headDim });
+  const headDim = fields.integer('head_dim', fallback, { min: 2, max: maxSizes.headDim });
   // Rotation works on pairs of dimensions.
   if (headDim % 2 !== 0) throw fields.refusal('head_dim', 'even');
   return headDim;

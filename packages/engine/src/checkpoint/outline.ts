@@ -8,9 +8,9 @@ import { defaultMaxContextLength } from './contextLength.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
 
-/** What `config.json` says about a model. */
+/** A model as its `config.json` describes it. */
 export interface CheckpointOutline {
-  /** As in `config.json`, for instance `Qwen3ForCausalLM`. */
+  /** The class name in `config.json`, for instance `Qwen3ForCausalLM`. */
   readonly architecture: string;
   readonly parameters: number;
   /** The context length in tokens that an engine offers. The model itself may allow more. */
@@ -21,7 +21,7 @@ export interface CheckpointOutline {
 }
 
 /**
- * Whether an engine could run the model that a `config.json` describes, before its weights are there.
+ * Checks that an engine could run the model that a `config.json` describes. Needs no weights.
  * @param memoryBytes the memory available.
  * @throws EngineError `checkpoint_invalid` naming the unsupported field, or the memory available.
  */

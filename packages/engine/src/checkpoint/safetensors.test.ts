@@ -24,7 +24,7 @@ const sample = serializeSafetensors(
   { format: 'pt' },
 );
 
-/** A file with this header, and `dataBytes` zeros after it. */
+/** Makes a file of this header and `dataBytes` zeros after it. */
 function withHeader(header: unknown, dataBytes: number): Buffer {
   const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
   const prefix = Buffer.alloc(8);
@@ -64,7 +64,7 @@ test('a tensor read in blocks has the same numbers, whatever the blocks and the 
     { single: entry('F32', [5, 3], [0, 60]), half: entry('F16', [10], [60, 80]), brain: entry('BF16', [7], [80, 94]) },
     94,
   );
-  // Bits of finite numbers in each of the types.
+  // These bits are a finite number in each of the types.
   for (let at = file.byteLength - 94; at < file.byteLength; at += 2) {
     file.writeUInt16LE(Math.floor(random.next() * 2 ** 14), at);
   }

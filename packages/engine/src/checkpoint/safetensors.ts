@@ -7,6 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { EngineError } from '../engine.js';
 import { readUpTo, type ErrorContext } from '../support/boundedFile.js';
 import { abbreviate } from '../support/abbreviate.js';
+import { elementCount } from '../support/numbers.js';
 import { halfToNumber, toHalves } from './halfPrecision.js';
 
 /** The reference implementation's limit. */
@@ -68,10 +69,10 @@ export async function* readBlocks(
   blockLength = 2 ** 18,
 ): AsyncGenerator<Float32Array> {
   const bytes = elementBytes[entry.type];
-  const room = new Float32Array(Math.min(blockLength, (entry.end - entry.start) / bytes));
+  const buffer = new Float32Array(Math.min(blockLength, (entry.end - entry.start) / bytes));
   for (let start = entry.start; start < entry.end; start += blockLength * bytes) {
     const end = Math.min(entry.end, start + blockLength * bytes);
-    const block = room.subarray(0, (end - start) / bytes);
+    const block = buffer.subarray(0, (end - start) / bytes);
     await readTensor(file, { ...entry, start, end }, context, block);
     yield block;
   }
@@ -83,9 +84,9 @@ export async function* readByteBlocks(
   entry: TensorEntry,
   context: ErrorContext,
 ): AsyncGenerator<Uint8Array> {
-  const room = new Uint8Array(Math.min(2 ** 20, entry.end - entry.start));
-  for (let start = entry.start; start < entry.end; start += room.byteLength) {
-    yield await readBytes(file, start, Math.min(room.byteLength, entry.end - start), context, room);
+  const buffer = new Uint8Array(Math.min(2 ** 20, entry.end - entry.start));
+  for (let start = entry.start; start < entry.end; start += buffer.byteLength) {
+    yield await readBytes(file, start, Math.min(buffer.byteLength, entry.end - start), context, buffer);
   }
 }
 
@@ -140,7 +141,7 @@ export function serializeHeader(tensors: readonly TensorSize[], metadata: Readon
 }
 
 export function tensorBytes({ type, shape }: Omit<TensorSize, 'name'>): number {
-  return shape.reduce((product, size) => product * size, elementBytes[type]);
+  return elementCount(shape) * elementBytes[type];
 }
 
 function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContext): number {
@@ -225,5 +226,5 @@ function isSizes(value: unknown): value is number[] {
 }
 
 function damaged(context: ErrorContext, reason: string, cause?: unknown): EngineError {
-  return new EngineError(context.code, `${context.file} is not a valid safetensors file: ${reason}.`, { cause });
+  return new EngineError(context.code, `${context.file} is not a valid safetensors file: ${reason}`, { cause });
 }

@@ -13,7 +13,7 @@ import {
 import { machineMemory } from '../support/machineMemory.js';
 import { abbreviate } from '../support/abbreviate.js';
 import { fileIdentity, openRegularFile, type ErrorContext } from '../support/boundedFile.js';
-import { shardIndex, singleFile } from './checkpointFiles.js';
+import { shardIndexFile, singleWeightsFile } from './checkpointFiles.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
 import { readBlocks, readByteBlocks, readHeader, readTensor, type TensorEntry } from './safetensors.js';
 
@@ -25,16 +25,16 @@ const untiedHeadName = 'lm_head.weight';
  * file comes before an index, because joining shards may leave their index behind.
  */
 export async function findWeightFiles(modelDir: string): Promise<readonly string[]> {
-  if (await exists(join(modelDir, singleFile))) return [singleFile];
-  const index = await JsonFields.readOptional(join(modelDir, shardIndex), shardIndex);
-  if (index === undefined) return [singleFile];
+  if (await exists(join(modelDir, singleWeightsFile))) return [singleWeightsFile];
+  const index = await JsonFields.readOptional(join(modelDir, shardIndexFile), shardIndexFile);
+  if (index === undefined) return [singleWeightsFile];
   const map = index.nested('weight_map');
   if (map === undefined) throw index.refusal('weight_map', 'an object');
   const files = new Set(Object.keys(map.raw).map((tensor) => map.string(tensor)));
   for (const file of files) {
     // A name that contains a path could reach outside the checkpoint.
     if (file !== basename(file) || !file.endsWith('.safetensors')) {
-      throw new EngineError('checkpoint_invalid', `${shardIndex}: ${abbreviate(file)} is not a file name`);
+      throw new EngineError('checkpoint_invalid', `${shardIndexFile}: ${abbreviate(file)} is not a file name`);
     }
   }
   return [...files].sort();

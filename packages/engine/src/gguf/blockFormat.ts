@@ -4,7 +4,7 @@ import type { ElementType } from '../checkpoint/safetensors.js';
 export interface BlockFormat {
   /** ggml's name for it. */
   readonly name: string;
-  /** How many numbers a block has, and how many bytes hold them. */
+  /** The number of elements of a block, and the number of bytes that hold them. */
   readonly length: number;
   readonly bytes: number;
   /** The smallest type of safetensors that holds every number exactly. */

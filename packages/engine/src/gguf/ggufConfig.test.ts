@@ -27,7 +27,7 @@ function tensor(name: string, shape: readonly number[]): GgufTensor {
   return { name, shape, format: ggufBlockFormats.get(0)!, start: 0, end: 0 };
 }
 
-/** What the engine reads in the configuration that is written for these metadata. */
+/** Writes the configuration for these metadata and reads it as the engine does. */
 function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): DecoderConfig {
   const metadata = new JsonFields('some.gguf', { ...tinyMetadata, ...changes });
   const tensors = names.map((name) => tensor(name, [151, 64]));
@@ -35,7 +35,7 @@ function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): Deco
   return parseModelConfig(new JsonFields('config.json', json)).decoder;
 }
 
-/** The same settings under another architecture's name. */
+/** Renames the tiny file's settings to those of another architecture. */
 function as(architecture: string, without: readonly string[] = []): JsonObject {
   const renamed = Object.entries(tinyMetadata)
     .filter(([key]) => !without.includes(key))

@@ -10,6 +10,7 @@ import { openRegularFile, readUpTo } from '../support/boundedFile.js';
 import { abbreviate } from '../support/abbreviate.js';
 import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
+import { elementCount } from '../support/numbers.js';
 import type { BlockFormat } from './blockFormat.js';
 import { ggufBlockFormats } from './blockFormats.js';
 
@@ -114,7 +115,7 @@ function tensorOf(info: GGUFTensorInfo, { source, size, dataStart, typeName }: P
     );
   }
   const shape = info.shape.map(Number).reverse();
-  const count = shape.reduce((product, length) => product * length, 1);
+  const count = elementCount(shape);
   if (shape.length === 0 || !shape.every((length) => length > 0) || !Number.isSafeInteger(count)) {
     throw damaged(source, `the shape of ${name} is [${shape.join(', ')}]`);
   }

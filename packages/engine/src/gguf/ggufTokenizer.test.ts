@@ -9,7 +9,7 @@ import { readVocabulary } from './vocabulary.js';
 
 type Files = Readonly<Record<string, string>>;
 
-/** The tokenizer's files of a fixture some of whose metadata are others. */
+/** Makes the tokenizer's files of a fixture with some of its metadata changed. */
 function filesOf(name: string, changes: JsonObject): Promise<Files> {
   return withGguf(ggufFixture(`${name}.gguf`), ({ metadata: { raw } }) => {
     const metadata = new JsonFields(`${name}.gguf`, { ...raw, ...changes });

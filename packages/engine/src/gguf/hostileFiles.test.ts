@@ -1,4 +1,4 @@
-/** Whatever is in a GGUF file: it is imported, or refused by an error that names the file, and leaves nothing. */
+/** Every GGUF file, however damaged, is imported or refused by an error that names the file. Refusals leave nothing. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { damagedBytes, readOrRefused } from '../testing/hostile.js';
 import { withGguf } from './ggufFile.js';
 import { importGguf } from './importGguf.js';
 
-/** Imports the bytes; either the folder can be opened, or there is none. */
+/** Imports the bytes and checks that the folder can be opened or does not exist. Returns whether it exists. */
 async function importedOrRefused(scratch: string, bytes: Uint8Array): Promise<boolean> {
   const [file, folder] = [join(scratch, 'damaged.gguf'), join(scratch, 'out')];
   await writeFile(file, bytes);
   const model = await readOrRefused(() => importGguf({ file, folder }), ['checkpoint_invalid'], /^damaged\.gguf/);
   assert.deepEqual(await readdir(scratch), model === undefined ? ['damaged.gguf'] : ['damaged.gguf', 'out']);
   if (model === undefined) return false;
-  // Numbers may be anything, also where a norm was; that they are there is enough.
+  // Damage may change any number, even the weight of a norm, so this checks only that the model can be opened.
   await openCheckpoint(folder);
   await rm(folder, { recursive: true });
   return true;
@@ -31,7 +31,7 @@ for (const name of ['k-quants', 'mistral']) {
     const scratch = await temporaryFolder(t);
     const original = await readFile(ggufFixture(`${name}.gguf`));
     const outcomes = new Set<boolean>();
-    // Most of the file is numbers, most of the header words; so what is in front is hit more often.
+    // The header is a small part of the file, so half of the damage goes to the first bytes.
     const files = fc.oneof(
       damagedBytes(original),
       damagedBytes(original.subarray(0, 2000)).map((head) => Buffer.concat([head, original.subarray(2000)])),
@@ -156,7 +156,7 @@ void test('another kind of model, and tensors that are missing or too many, are 
 void test('a type that cannot be read is refused by its name, with those that can', async (t) => {
   const file = join(await temporaryFolder(t), 'types.gguf');
   const bytes = await readFile(ggufFixture('types.gguf'));
-  // After the name: the number of dimensions, two of them, the type.
+  // The name is followed by the number of dimensions, two dimensions and the type.
   const at = bytes.indexOf('Q8_0') + 4 + 4 + 16;
   assert.equal(bytes.readUInt32LE(at), 8);
   bytes.writeUInt32LE(11, at);

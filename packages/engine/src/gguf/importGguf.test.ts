@@ -1,4 +1,4 @@
-/** Importing a GGUF file gives the model and the tokenizer that `transformers` reads in it. */
+/** Importing a GGUF file gives the model and the tokenizer that `transformers` reads from it. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { TextCodec } from '../tokenizer/textCodec.js';
 import { importFolder, importGguf, type ImportedModel, type ImportOptions } from './importGguf.js';
 
-/** The logits go up to about 10. */
+/** The logits go up to about 10, where float32 numbers are 1e-6 apart. */
 const tolerance = 2e-5;
 
 async function imported(
@@ -27,7 +27,7 @@ async function imported(
   return importGguf({ file: ggufFixture(`${name}.gguf`), folder: join(await temporaryFolder(t), name), ...options });
 }
 
-/** The greatest difference from the logits of `transformers`, of all tokens. */
+/** The greatest difference between the logits and those of `transformers`, over all tokens. */
 async function logitsDifference(folder: string, name: string): Promise<number> {
   const { decoder: config } = await readModelConfig(folder);
   const { tokens } = ggufReading(name);

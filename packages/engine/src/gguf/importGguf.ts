@@ -8,6 +8,7 @@ import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { EngineError } from '../engine.js';
 import { weightCount } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import { sum } from '../support/numbers.js';
 import { decodeBlocks } from './blockFormats.js';
 import { embeddingSizes, findRopeFactors, ggufConfig, readArchitecture } from './ggufConfig.js';
 import { withGguf, type GgufFile } from './ggufFile.js';
@@ -38,12 +39,12 @@ export interface ImportProgress {
 export interface ImportedModel {
   /** Absolute. */
   readonly folder: string;
-  /** As in `config.json`, for instance `LlamaForCausalLM`. */
+  /** The class name in `config.json`, for instance `LlamaForCausalLM`. */
   readonly architecture: string;
   readonly parameters: number;
   /** The context length in tokens. */
   readonly contextLength: number;
-  /** How many tensors the file stored in each type. */
+  /** The number of tensors that the file stored in each type. */
   readonly tensorTypes: Readonly<Record<string, number>>;
   /** The size of `model.safetensors`. */
   readonly weightBytes: number;
@@ -141,7 +142,7 @@ async function writeImport(
     await writeSynced(join(folder, name), Buffer.from(text));
   }
   await checkTokenizer(folder, source);
-  const total = tensors.reduce((sum, tensor) => sum + tensor.source.end - tensor.source.start, 0);
+  const total = sum(tensors.map((tensor) => tensor.source.end - tensor.source.start));
   let done = 0;
   const onBytes = (bytes: number): void => {
     done += bytes;

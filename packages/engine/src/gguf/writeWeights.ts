@@ -4,6 +4,7 @@ import { readUpTo } from '../support/boundedFile.js';
 import { toHalves } from '../checkpoint/halfPrecision.js';
 import { serializeHeader, tensorBytes, type ElementType } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
+import { elementCount } from '../support/numbers.js';
 import { decodeBlocks } from './blockFormats.js';
 import type { GgufTensor } from './ggufFile.js';
 import { pairedRow, type PlannedTensor } from './tensorNames.js';
@@ -67,7 +68,7 @@ async function* convertedParts(
   { handle, source: file, onBytes, signal }: WeightsToWrite,
 ): AsyncGenerator<Uint8Array> {
   const rowLength = source.shape.at(-1) ?? 0;
-  const rows = source.shape.reduce((product, length) => product * length, 1) / rowLength;
+  const rows = elementCount(source.shape) / rowLength;
   const rowBytes = (rowLength / source.format.length) * source.format.bytes;
   const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(partLength / rowLength)) : pairedRows;
   for (let first = 0; first < rows; first += atOnce) {

@@ -1,5 +1,5 @@
 import type { DecoderConfig } from '../model/config.js';
-import { projectionKinds, projectionShape } from '../model/weights.js';
+import { projectionWeightCount } from '../model/weights.js';
 
 /**
  * Each product of a step wakes the other threads. With small matrices that takes longer than it saves. At width 256 (a
@@ -7,13 +7,9 @@ import { projectionKinds, projectionShape } from '../model/weights.js';
  * and for reading prompts. At width 512 (three million) two were faster for eight rows. The figures come from
  * `npm run bench -- engine`.
  */
-const minLayerNumbers = 2e6;
+const minLayerWeights = 2e6;
 
 /** Threads inside one operator of generation: all that are allowed, or one for a small model. */
 export function generationThreads(config: DecoderConfig, threads: number): number {
-  const numbers = projectionKinds.reduce((sum, projection) => {
-    const [out, width] = projectionShape(config, projection);
-    return sum + out * width;
-  }, 0);
-  return numbers < minLayerNumbers ? 1 : threads;
+  return projectionWeightCount(config) < minLayerWeights ? 1 : threads;
 }

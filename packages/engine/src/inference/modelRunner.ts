@@ -29,7 +29,7 @@ export interface LoadedModel {
 /** The next token of one running sequence. */
 export interface DecodeRow {
   readonly token: number;
-  /** How many tokens of the sequence are in the cache already. */
+  /** The number of tokens of the sequence that are in the cache already. */
   readonly cachedTokens: number;
   readonly adapter: LoadedAdapter | null;
 }

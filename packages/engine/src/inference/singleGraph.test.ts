@@ -17,8 +17,8 @@ import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 const prompt = [7, 11, 13, 17];
 
 /**
- * What follows the prompt without an adapter, and what the next tokens of two rows without one, of one with, and of one
- * of each give.
+ * Collects logits after a prompt and after one more token, for three batches: two rows without an adapter, one row with
+ * an adapter, and one row of each kind.
  */
 async function answers(
   runner: ModelRunner,

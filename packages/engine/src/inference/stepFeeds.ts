@@ -7,7 +7,7 @@ import { Tensor } from '../onnx/tensor.js';
 export interface StepRow {
   /** At least one, and as many as the other rows have. Exactly one if several sequences run together. */
   readonly tokens: readonly number[];
-  /** How many tokens of the sequence are in the cache already. */
+  /** The number of tokens of the sequence that are in the cache already. */
   readonly cachedTokens: number;
 }
 

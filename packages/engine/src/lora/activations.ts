@@ -14,7 +14,7 @@ export function defaultActivationBytes(format: WeightFormat): number {
 }
 
 /**
- * What a step computed layer by layer may take, unless a whole step may take more. Sequences that need more are
+ * The bound on a step computed layer by layer, unless the bound on a whole step is larger. Sequences that need more are
  * refused.
  */
 export const defaultMaxLayerwiseBytes = 16 * 2 ** 30;

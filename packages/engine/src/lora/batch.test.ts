@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 
@@ -13,7 +14,7 @@ const soft: TrainingExample = {
   softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
 };
 
-/** The numbers of a feed. */
+/** The numbers that the run feeds to the input `name`. */
 function numbers(run: TrainingRun, name: string): number[] {
   return Array.from(run.feeds[name]!.data as BigInt64Array | Float32Array, Number);
 }
@@ -81,7 +82,7 @@ void test('a run has logits within the bound, also for one long example', () => 
     targets.toSorted((a, b) => a - b),
     [...tokens.slice(0, 200), 3, 4].sort((a, b) => a - b),
   );
-  const weight = runs.flatMap((run) => numbers(run, 'weights')).reduce((sum, value) => sum + value, 0);
+  const weight = sum(runs.flatMap((run) => numbers(run, 'weights')));
   assert.ok(Math.abs(weight - 1) < 1e-6, `${weight}`);
 });
 

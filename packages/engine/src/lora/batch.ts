@@ -45,7 +45,7 @@ export function buildBatch(
   { maxRunTokens: maxTokens = defaultMaxRunTokens, maxRunLogits = defaultMaxRunLogits }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
-  const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
+  const weightSum = sum(examples.map(({ weight }) => weight));
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;
@@ -84,8 +84,10 @@ export function requireMemory(
     const targets = Math.min(targetCount(example), maxTargets);
     const run = { rows: 1, length, targets };
     if (activationBytes(config, run) <= maxActivationBytes || layerwiseBytes(config, run) <= maxBytes) continue;
-    const message = `batch[${index}].sequence has ${length} tokens, which would pass the bound of ${maxBytes} bytes.`;
-    throw new EngineError('memory_exceeded', message);
+    const needed = Math.ceil(layerwiseBytes(config, run));
+    const message = `batch[${index}].sequence has ${length} tokens, which take ${needed} bytes even layer by layer`;
+    const advice = `at most ${maxBytes} are allowed: shorten it or raise maxActivationBytes`;
+    throw new EngineError('memory_exceeded', `${message}; ${advice}`);
   }
 }
 
@@ -165,14 +167,18 @@ function lengthOf({ sequence }: TrainingExample): number {
 function checkExample(example: TrainingExample, name: string, config: DecoderConfig): void {
   const { tokens, targetStart } = example.sequence;
   if (tokens.length > config.contextLength) {
-    const message = `${name}.sequence has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
+    const message = `${name}.sequence has ${tokens.length} tokens, but the context length is ${config.contextLength}`;
     throw new EngineError('context_length_exceeded', message);
   }
   checkTokens(tokens, `${name}.sequence.tokens`, config);
   if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart >= tokens.length) {
-    throw invalid(`${name}.sequence.targetStart`, 'must be at least 1 and below the number of tokens');
+    throw invalid(
+      `${name}.sequence.targetStart`,
+      `must be a whole number of at least 1 and below the number of tokens, ${tokens.length}`,
+    );
   }
-  if (!Number.isFinite(example.weight) || example.weight < 0) throw invalid(`${name}.weight`, 'must not be negative');
+  if (!Number.isFinite(example.weight) || example.weight < 0)
+    throw invalid(`${name}.weight`, 'must be a number of at least 0');
   if (example.softTargets === undefined) return;
   if (example.softTargets.length !== targetCount(example)) {
     throw invalid(`${name}.softTargets`, `must have one entry for each of the ${targetCount(example)} targets`);
@@ -188,7 +194,10 @@ function checkSoftTarget({ ids, logprobs }: TopK, name: string, config: DecoderC
   checkTokens(ids, `${name}.ids`, config);
   if (new Set(ids).size !== ids.length) throw invalid(`${name}.ids`, 'must be distinct');
   if (logprobs.some((value) => Number.isNaN(value) || value > 1e-3) || !Number.isFinite(Math.max(...logprobs))) {
-    throw invalid(`${name}.logprobs`, 'must be logarithms of probabilities, one of them positive');
+    throw invalid(
+      `${name}.logprobs`,
+      'must be logarithms of probabilities: at most 0, and not all of them minus infinity',
+    );
   }
 }
 
@@ -200,5 +209,5 @@ export function checkTokens(tokens: readonly number[], name: string, config: Dec
 }
 
 function invalid(field: string, reason: string): EngineError {
-  return new EngineError('invalid_request', `${field} ${reason}.`);
+  return new EngineError('invalid_request', `${field} ${reason}`);
 }

@@ -5,11 +5,13 @@ import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { activationBytes, fitsWeightCopies } from './activations.js';
 import { buildBatch, requireMemory, type BatchOptions, type TrainingBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper } from './gradientHelper.js';
-import { throwIfCancelled, WholeGradientRunner } from './gradientRunner.js';
+import { throwIfCancelled } from '../support/cancelling.js';
+import { WholeGradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
 import { GradientAccumulator } from './gradientAccumulator.js';
@@ -33,7 +35,7 @@ export interface GradientInputs {
  */
 const runTokensWithoutConstants = 512;
 
-/** The same for matrices in blocks, which are for machines with little memory. */
+/** The bound for matrices in blocks. It is smaller, because blocks are for machines with little memory. */
 const runTokensInBlocks = 256;
 
 /** The loss and gradient of a batch, computed whole or layer by layer, by one thread or by two. */
@@ -175,7 +177,7 @@ export class BatchGradients {
   private fit(...parts: readonly (readonly TrainingRun[])[]): boolean {
     const { config, maxActivationBytes } = this.inputs;
     const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(config, run))));
-    return largest.reduce((sum, bytes) => sum + bytes, 0) <= maxActivationBytes;
+    return sum(largest) <= maxActivationBytes;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Training on matrices in blocks against training on the float32 matrices of the same numbers. */
+/** Compares training on matrices in blocks with training on float32 matrices of the same numbers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -12,11 +12,12 @@ import { maxMergedWidth } from '../model/sequenceOperations.js';
 import { quantize, type QuantizedFormat } from '../model/quantization.js';
 import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { SharedWeights, type WeightsInUse } from '../model/sharedWeights.js';
-import { embeddingName, headName, readerOf, type DecoderWeights, type WeightTensor } from '../model/weights.js';
+import { embeddingName, headName, type DecoderWeights, type WeightTensor } from '../model/weights.js';
 import { dequantize } from '../testing/dequantize.js';
-import { unmanagedWeights, randomWeights, relativeError, tinyConfig } from '../testing/fixtures.js';
+import { unmanagedWeights, randomWeights, relativeError, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { BatchGradients } from './batchGradients.js';
 import { freshMatrices } from './parameters.js';
 
@@ -26,7 +27,7 @@ const examples: readonly TrainingExample[] = Array.from({ length: 12 }, (_, inde
   weight: 1 + (index % 3),
 }));
 
-/** Gives matrices of products the numbers of their blocks; the embedding and the norms stay as they are. */
+/** Rounds the matrices of products to the numbers of their blocks. The embedding and the norms stay unchanged. */
 function rounded(config: DecoderConfig, weights: DecoderWeights, format: QuantizedFormat): DecoderWeights {
   const round = ({ shape, data }: WeightTensor): WeightTensor => {
     const [out = 0, width = 0] = shape;
@@ -49,7 +50,7 @@ async function inBlocks(
   return (await SharedWeights.open(config, reader, { quantized })).use();
 }
 
-/** The loss and the gradient of all matrices, and the same layer by layer; by two threads, which share the weights. */
+/** The loss and all gradients, computed whole and then layer by layer. Two threads share the weights. */
 async function gradientsOf(config: DecoderConfig, { format, feeds }: WeightsInUse): Promise<readonly Float32Array[]> {
   const matrices = freshMatrices(config, lora.rank, 1);
   for (const [index, value] of matrices.values.entries()) matrices.values[index] = value + Math.sin(index) / 20;
@@ -104,8 +105,7 @@ for (const format of ['q8', 'q4'] as const) {
       const adapter = await session.save(path.join(folder, 'adapter'));
       await session.close();
       const [score] = await engine.score({ sequences: [sequence], adapter, topK: 0 });
-      const places = score!.logprobs.length;
-      const scored = -score!.logprobs.reduce((sum, logprob) => sum + logprob, 0) / places;
+      const scored = -sum(score!.logprobs) / score!.logprobs.length;
       assert.ok(Math.abs(scored - loss) <= 1e-4, `${scored} scored, ${loss} trained`);
       const { text } = await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 });
       assert.equal(text, 'Ada Kell.');
@@ -115,7 +115,7 @@ for (const format of ['q8', 'q4'] as const) {
 }
 
 test('only a few matrices are float32 at once', async () => {
-  // In a process of its own, whose peak nothing else makes.
+  // A process of its own, so that nothing else adds to its peak of memory.
   const script = `
     const { SharedWeights } = await import('../model/sharedWeights.js');
     const { loadQuantizedWeights } = await import('../model/quantizedWeights.js');

@@ -7,7 +7,7 @@ import { FlatMatrices, tensorsOver } from './parameters.js';
 /** The sum of the losses and gradients of several runs. */
 export class GradientAccumulator {
   loss = 0;
-  /** How many runs are in the sum. */
+  /** The number of runs in the sum. */
   runs = 0;
   withGradients = false;
   /** The gradients of each run after the first. */

@@ -5,25 +5,24 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import fc from 'fast-check';
 import { loraModules } from '../adapters/loraModules.js';
 import { weightFeeds } from '../model/inputs.js';
-import { gradientName } from '../model/loraParameters.js';
 import { weightCount } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
-import { createRandom } from '../support/random.js';
-import { unmanagedWeights, randomWeights, relativeError, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
-import type { TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
+import { unmanagedWeights, randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
+import { randomExamples } from '../testing/trainingExamples.js';
+import type { TrainingOptions } from '../types.js';
 import { activationBytes, fitsWeightCopies } from './activations.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper, type HelpOptions } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
-import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
+import { freshMatrices } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const fresh: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
-/** Size of all weights. */
+/** The size of all weights in bytes. */
 const bytes = weightCount(tinyConfig) * Float32Array.BYTES_PER_ELEMENT;
 const model: TrainingModel = {
   config: tinyConfig,
@@ -32,22 +31,14 @@ const model: TrainingModel = {
   threads: 1,
 };
 
-function examples(count: number, length: number, seed = 1): readonly TrainingExample[] {
-  const random = createRandom(seed);
-  return Array.from({ length: count }, (_, index) => {
-    const tokens = Array.from({ length: length + (index % 5) }, () => Math.floor(random.next() * 50));
-    return { sequence: { tokens, targetStart: 1 + (index % 7) }, weight: 1 + (index % 3) };
-  });
-}
-
-const large = examples(12, 40);
-const largestDifference = examples(100, 40);
-const small = examples(3, 9);
+const large = randomExamples(12, 40);
+const largestDifference = randomExamples(100, 40);
+const small = randomExamples(3, 9);
 
 for (const [how, maxActivationBytes, largest, largestRuns] of [
   ['with constants', 64 * bytes, largestDifference, 6],
-  // As many as fit into what is then allowed.
-  ['without constants', 64 * bytes - 1, examples(30, 40), 2],
+  // More examples would not fit within this bound.
+  ['without constants', 64 * bytes - 1, randomExamples(30, 40), 2],
 ] as const) {
   test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
     const folder = await temporaryFolder(t);
@@ -67,86 +58,18 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
       await session.close();
     }
     assert.equal(hashes[1], hashes[0]);
-    // Two parts of one run each of `LARGE`, one part of `SMALL`; the helper computes the second parts.
+    // `large` has two parts of one run each, `small` has one part. The helper computes the second parts.
     const [first, second] = [3 + 2 + largestRuns, 3 + largestRuns];
     assert.deepEqual(calls, [[first + second, 0] as const, [first, second] as const]);
     assert.equal(shared.callCount(), how === 'with constants' ? 2 : 0);
   });
 }
 
-test('the two parts of a batch have the loss and gradient that its examples have alone', async () => {
-  const { config } = model;
-  const { feeds: weights, format } = model.weights;
-  const matrices = freshMatrices(config, 4, 1);
-  const random = createRandom(3);
-  for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
-  const modules = loraModules(config, fresh);
-  const feeds = tensorsOver(matrices, (name) => name);
-  const runner = new WholeGradientRunner({
-    config,
-    format,
-    weights,
-    modules,
-    matrices: feeds,
-    threads: 1,
-    constants: undefined,
-  });
-  /** The loss and, behind it, the gradient. */
-  const compute = async (batch: readonly TrainingExample[]): Promise<Float32Array> => {
-    const sum = new Float32Array(1 + matrices.values.length);
-    for (const run of buildBatch(batch, config).parts.flat()) {
-      const gradients = new FlatMatrices(matrices.specs);
-      const loss = await runner.run(run, tensorsOver(gradients, gradientName), {});
-      for (const [index, value] of [loss, ...gradients.values].entries()) sum[index]! += value;
-    }
-    return sum;
-  };
-  const parts = await compute(large);
-  const alone = new Float32Array(parts.length);
-  const weightSum = large.reduce((sum, { weight }) => sum + weight, 0);
-  for (const example of large) {
-    const one = await compute([example]);
-    for (const [index, value] of one.entries()) alone[index]! += (value * example.weight) / weightSum;
-  }
-  await runner.close();
-  assert.equal(buildBatch(large, config).parts.length, 2);
-  assert.ok(Math.abs(parts[0]! - alone[0]!) <= 1e-5 * alone[0]!);
-  assert.ok(relativeError(parts.subarray(1), alone.subarray(1)) <= 1e-5);
-});
-
-test('two parts hold every example once, and as many tokens each but for less than an example', () => {
-  const lengths = fc.array(fc.integer({ min: 2, max: 48 }), { minLength: 1, maxLength: 20 });
-  fc.assert(
-    fc.property(lengths, (all) => {
-      const batch = all.map((length, index): TrainingExample => {
-        const tokens = Array.from({ length }, () => index + 1);
-        return { sequence: { tokens, targetStart: length - 1 }, weight: 1 };
-      });
-      const { parts, tokens } = buildBatch(batch, tinyConfig);
-      const seen = parts.map((runs) => {
-        const counts = new Map<number, number>();
-        for (const id of runs.flatMap(({ feeds: { ids } }) => [...(ids!.data as BigInt64Array)])) {
-          if (id > 0n) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
-        }
-        return counts;
-      });
-      assert.deepEqual(
-        seen.flatMap((counts) => [...counts]).sort(([a], [b]) => a - b),
-        all.map((length, index) => [index + 1, length]),
-      );
-      assert.equal(parts.length, tokens < 256 || all.length < 2 ? 1 : 2);
-      if (parts.length === 1) return;
-      const [first, second] = seen.map((counts) => [...counts.values()].reduce((sum, count) => sum + count, 0));
-      assert.ok(Math.abs(first! - second!) <= Math.max(...all));
-    }),
-  );
-});
-
 test('two parts are computed at once only where both fit into memory', async (t) => {
-  const batch = examples(72, 40);
+  const batch = randomExamples(72, 40);
   const { parts } = buildBatch(batch, tinyConfig);
   const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(tinyConfig, run))));
-  const both = largest.reduce((sum, bytes) => sum + bytes, 0);
+  const both = sum(largest);
   assert.ok(fitsWeightCopies(tinyConfig, both - 1), 'runs are as long as those of `buildBatch`');
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const norms: number[] = [];
@@ -203,7 +126,7 @@ test('a helper that fails in the middle of its runs is done without, and the pro
       },
     ).mock;
     for (let step = 0; step < 2; step += 1) await session.step(largestDifference, 0.01);
-    // One run is under way when the third is found to have failed.
+    // Each step asks for one run ahead, so a fourth is under way when the third fails.
     assert.equal(helped.callCount(), failing ? 4 : 12);
     hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
     await session.close();
@@ -260,7 +183,7 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   const options = { gradients: true, index: 0, count: 1 };
   await assert.rejects(helper.compute({ ...run!, feeds }, options), { name: 'EngineError', code: 'internal' });
   assert.ok((await helper.compute(run!, { ...options, gradients: false })) > 0);
-  // As if the thread had been started anew between two runs of a sum.
+  // A thread that was restarted within a sum would see such an index.
   await assert.rejects(helper.compute(run!, { ...options, index: 2, count: 3 }), { message: /run 2 does not follow/ });
   await helper.close();
   await assert.rejects(helper.compute(run!, options), { code: 'cancelled' });
@@ -291,7 +214,7 @@ test(
     });
     const threads: number[] = [];
     for (let round = 0; round < 4; round += 1) {
-      // Each operator of either has two threads.
+      // The session and its helper get two threads each.
       const session = await openTrainingSession({ ...model, threads: 4 }, fresh);
       await session.step(large, 0.01);
       await session.close();

@@ -8,7 +8,7 @@ import type { TrainingInputs } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { toTransferred, type TransferredFeeds } from './transferredFeeds.js';
 
-/** What the thread needs for all runs. */
+/** Inputs that the thread gets once and uses for all runs. */
 export interface HelperInputs {
   readonly config: DecoderConfig;
   readonly format: WeightFormat;
@@ -44,7 +44,7 @@ export interface HelpOptions {
    * may have been restarted.
    */
   readonly index: number;
-  /** How many runs the whole sum has. */
+  /** The number of runs in the whole sum. */
   readonly count: number;
 }
 

@@ -1,5 +1,6 @@
 /** Losses and gradients of a run, computed by one graph for the whole step. */
-import { EngineError, type CallOptions } from '../engine.js';
+import type { CallOptions } from '../engine.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightFormat } from '../model/quantization.js';
@@ -11,7 +12,7 @@ import type { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './runLayout.js';
 
-/** What every run needs besides its own feeds. */
+/** Inputs that all runs share. Each run adds its own feeds. */
 export interface TrainingInputs {
   readonly config: DecoderConfig;
   /** See `WeightsInUse`. */
@@ -62,8 +63,4 @@ export class WholeGradientRunner implements GradientRunner {
   close(): Promise<void> {
     return this.sessions.close();
   }
-}
-
-export function throwIfCancelled({ signal }: CallOptions): void {
-  if (signal?.aborted === true) throw new EngineError('cancelled', 'The training call was cancelled.');
 }

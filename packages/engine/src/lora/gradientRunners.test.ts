@@ -1,4 +1,4 @@
-/** Both ways to compute a step against `peft`, and against each other. */
+/** Compares both ways to compute a step with `peft` and with each other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
@@ -75,9 +75,9 @@ for (const name of fixtureNames) {
   }
 }
 
-/** Whose low-rank term of `down_proj` is added to its products, not to the matrix. */
+/** So wide that the low-rank term of `down_proj` is added to its products, not to the matrix. */
 const wide: DecoderConfig = { ...tinyConfig, ffnSize: maxMergedWidth + 16 };
-/** Layers of three structures: with a window, adapted otherwise, and like the first. */
+/** Layer 1 has a window and `deepLora` adapts layer 2 differently, so the layers have different graphs. */
 const deep: DecoderConfig = { ...tinyConfig, layers: 5, layerWindows: [null, 3, null, null, null] };
 const deepLora: LoraHyperparameters = { rank: 3, alpha: 5, rankPattern: new Map([['layers.2.mlp.up_proj', 2]]) };
 const examples: readonly TrainingExample[] = [
@@ -172,7 +172,7 @@ void test('layer by layer, a call is cancelled between layers', async () => {
   const run = buildBatch(examples, deep).parts[0]![0]!;
   const runner = new LayerwiseGradientRunner(inputs);
   const fetches = tensorsOver(gradientsOf(inputs), gradientName);
-  // Four layers forward, the top, four layers backward: a fault is injected before each of the nine graphs in turn.
+  // A step runs nine graphs: four layers forward, the top, and four layers backward. Each round cancels before one.
   for (let reads = 0; reads < 9; reads += 1) {
     await assert.rejects(runner.run(run, fetches, { signal: abortedAfter(reads) }), { code: 'cancelled' });
   }
@@ -180,7 +180,7 @@ void test('layer by layer, a call is cancelled between layers', async () => {
   await runner.close();
 });
 
-/** Not a signal of the real kind: it reads as aborted once it has been looked at so many times. */
+/** A fault injector: a signal that reads as aborted from the given read on. */
 function abortedAfter(reads: number): AbortSignal {
   let count = 0;
   return Object.defineProperty(new AbortController().signal, 'aborted', { get: () => count++ >= reads });

@@ -17,7 +17,8 @@ import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './runLayout.js';
-import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
+import { throwIfCancelled } from '../support/cancelling.js';
+import type { GradientRunner, TrainingInputs } from './gradientRunner.js';
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
@@ -52,7 +53,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.sessions.close();
   }
 
-  /** What two layers must have in common to share a graph. */
+  /** A key that two layers have in common if they can share a graph. */
   private structureOf(layer: number): string {
     const { config, modules } = this.inputs;
     const own = modules.filter((module) => module.layer === layer);
@@ -67,7 +68,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const table = weights[embeddingName]?.data;
     const ids = feeds['ids']?.data;
     if (!(table instanceof Float32Array) || !(ids instanceof BigInt64Array)) {
-      throw new EngineError('internal', 'The embedding or the tokens are missing.');
+      throw new EngineError('internal', 'the embedding or the tokens are missing');
     }
     const width = config.hiddenSize;
     const hidden = new Float32Array(ids.length * width);
@@ -148,7 +149,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     for (const name of session.inputNames) {
       const own = name.startsWith(from) ? to + name.slice(from.length) : name;
       const tensor = local[name] ?? weights[own] ?? matrices[own];
-      if (tensor === undefined) throw new EngineError('internal', `There is nothing to feed to ${name}.`);
+      if (tensor === undefined) throw new EngineError('internal', `there is nothing to feed to ${name}`);
       feeds[name] = tensor;
     }
     return session.run([feeds], [fetches]);
@@ -176,7 +177,7 @@ function layerPrefix(layer: number): string {
 
 function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   const states = hidden[layer];
-  if (states === undefined) throw new EngineError('internal', `There are no hidden states for layer ${layer}.`);
+  if (states === undefined) throw new EngineError('internal', `there are no hidden states for layer ${layer}`);
   return states;
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createRandom } from '../support/random.js';
 import { tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import { packRows } from './packing.js';
 
 const config = { ...tinyConfig, contextLength: 512 };
@@ -17,10 +18,7 @@ void test('every sequence has its own tokens within the rows', () => {
         assert.ok(row < rows && offset + lengths[index]! <= length);
         for (let token = 0; token < lengths[index]!; token += 1) taken.add(row * length + offset + token);
       }
-      assert.equal(
-        taken.size,
-        lengths.reduce((sum, each) => sum + each, 0),
-      );
+      assert.equal(taken.size, sum(lengths));
     }),
   );
 });
@@ -43,7 +41,7 @@ for (const [count, longest] of [
     for (let batch = 0; batch < 200; batch += 1) {
       const lengths = Array.from({ length: count }, () => 4 + Math.floor(random.next() * (longest - 3)));
       const { rows, length } = packRows(lengths, config);
-      tokens += lengths.reduce((sum, each) => sum + each, 0);
+      tokens += sum(lengths);
       cells += rows * length;
     }
     assert.ok(1 - tokens / cells < 0.15, `${100 * (1 - tokens / cells)} %`);

@@ -1,6 +1,7 @@
 /** Packs sequences of different lengths into the rows of a matrix, several to a row, with little padding. */
 import type { DecoderConfig } from '../model/config.js';
-import { projectionKinds, projectionShape } from '../model/weights.js';
+import { projectionWeightCount } from '../model/weights.js';
+import { sum } from '../support/numbers.js';
 
 export interface PackedRows {
   readonly rows: number;
@@ -21,7 +22,7 @@ const rowLengthFactors = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4] as const;
  * @param lengths tokens of each sequence, at least one sequence.
  */
 export function packRows(lengths: readonly number[], config: DecoderConfig): PackedRows {
-  const tokens = lengths.reduce((sum, length) => sum + length, 0);
+  const tokens = sum(lengths);
   const waste = ({ rows, length }: PackedRows) => 1 - tokens / (rows * length);
   const limits = rowLengthFactors.map((stretch) =>
     Math.min(config.contextLength, Math.floor(stretch * Math.max(...lengths))),
@@ -40,11 +41,7 @@ export function packRows(lengths: readonly number[], config: DecoderConfig): Pac
 
 /** Multiplications of a layer and step: linear in the tokens for its matrices, quadratic for its attention. */
 export function layerCost({ rows, length }: Pick<PackedRows, 'rows' | 'length'>, config: DecoderConfig): number {
-  const weights = projectionKinds.reduce((sum, projection) => {
-    const [out, width] = projectionShape(config, projection);
-    return sum + out * width;
-  }, 0);
-  return rows * length * (2 * weights + 6 * config.heads * config.headDim * length);
+  return rows * length * (2 * projectionWeightCount(config) + 6 * config.heads * config.headDim * length);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from '../model/weights.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../support/random.js';
+import { sum } from '../support/numbers.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */
 export class FlatMatrices {
@@ -22,7 +23,7 @@ export class FlatMatrices {
 
   constructor(readonly specs: readonly LoraTensorSpec[]) {
     const sizes = specs.map(({ shape: [rows, width] }) => rows * width);
-    this.values = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
+    this.values = new Float32Array(sum(sizes));
     const matrices = new Map<string, FloatTensor>();
     let offset = 0;
     for (const [index, { name, shape }] of specs.entries()) {

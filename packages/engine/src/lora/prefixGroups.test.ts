@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { groupTokens, groupByPrefix, type PrefixGroup } from './prefixGroups.js';
 
 const config = { ...tinyConfig, contextLength: 512 };
@@ -84,7 +85,7 @@ void test('every example is in one group, whose members begin alike, within the 
         if (members.length === 1) assert.equal(shared, 0);
         else {
           assert.ok(groupTokens(group) <= limits.maxTokens);
-          const targets = members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
+          const targets = sum(members.map(({ sequence }) => sequence.tokens.length - sequence.targetStart));
           assert.ok(targets <= limits.maxTargets);
         }
         for (const { sequence } of members) {

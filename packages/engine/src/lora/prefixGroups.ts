@@ -5,10 +5,11 @@
  */
 import type { DecoderConfig } from '../model/config.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { layerCost } from './packing.js';
 
 export interface PrefixGroup {
-  /** How many tokens all members begin with; 0 for a group of one. */
+  /** The number of tokens that all members begin with; 0 for a group of one. */
   readonly shared: number;
   /** At least one member. */
   readonly members: readonly TrainingExample[];
@@ -23,12 +24,12 @@ export interface PrefixGroupLimits {
 /** Sharing fewer tokens is not worth a longer row. */
 const minSharedTokens = 8;
 
-/** How often a part is cut again. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
+/** The greatest depth of cuts. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
 const maxCuts = 64;
 
 /** Tokens that go through the model. */
 export function groupTokens({ shared, members }: PrefixGroup): number {
-  return members.reduce((sum, { sequence }) => sum + sequence.tokens.length - shared, shared);
+  return shared + sum(members.map(({ sequence }) => sequence.tokens.length - shared));
 }
 
 /** The groups that cost least to compute, in the order of their first members. */
@@ -75,7 +76,7 @@ function commonLength({ sequence: a }: TrainingExample, { sequence: b }: Trainin
   return shorter;
 }
 
-/** How many tokens two examples may share. Each keeps for itself the token that predicts its first target. */
+/** The most tokens that two examples may share. Each keeps for itself the token that predicts its first target. */
 function shareable(a: TrainingExample, b: TrainingExample): number {
   return Math.min(commonLength(a, b), a.sequence.targetStart - 1, b.sequence.targetStart - 1);
 }
@@ -101,7 +102,7 @@ function groupSorted(
 }
 
 function savedTokens(groups: readonly IndexedGroup[]): number {
-  return groups.reduce((sum, { shared, members }) => sum + shared * (members.length - 1), 0);
+  return sum(groups.map(({ shared, members }) => shared * (members.length - 1)));
 }
 
 /**
@@ -124,12 +125,12 @@ function divide(group: IndexedGroup, config: DecoderConfig, limits: PrefixGroupL
 }
 
 function isWithin(group: PrefixGroup, { maxTokens, maxTargets }: PrefixGroupLimits): boolean {
-  const targets = group.members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
+  const targets = sum(group.members.map(({ sequence }) => sequence.tokens.length - sequence.targetStart));
   return groupTokens(group) <= maxTokens && targets <= maxTargets;
 }
 
 function costOf(groups: readonly PrefixGroup[], config: DecoderConfig): number {
-  return groups.reduce((sum, group) => sum + layerCost({ rows: 1, length: groupTokens(group) }, config), 0);
+  return sum(groups.map((group) => layerCost({ rows: 1, length: groupTokens(group) }, config)));
 }
 
 /**

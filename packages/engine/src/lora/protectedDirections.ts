@@ -10,16 +10,17 @@ import type { WeightsInUse } from '../model/sharedWeights.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import { createRandom, type Random } from '../support/random.js';
 import { allFinite } from '../support/finite.js';
 import type { TokenSequence } from '../types.js';
-import { throwIfCancelled } from './gradientRunner.js';
+import { sum } from '../support/numbers.js';
 
 /**
  * In chats like the shipped model's training data this many directions hold 45 % of the sum of squares of its inputs.
  */
 const maxDirections = 16;
-/** How many tokens are sampled, spread over the texts. They show nearly the same as all tokens would. */
+/** The most tokens that are sampled, spread over the texts. They show nearly the same as all tokens would. */
 const maxSampledTokens = 512;
 /** The largest share of the width to protect, so that most of a narrow model remains trainable. */
 const maxProtectedShare = 0.25;
@@ -83,8 +84,8 @@ async function sampleInputs(
   sequences: readonly TokenSequence[],
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
-  const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
-  if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must have a token');
+  const tokens = sum(sequences.map((sequence) => sequence.tokens.length));
+  if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must hold at least one token');
   const count = Math.min(maxSampledTokens, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
   const session = await Session.create(buildInputsGraph(config, weights), { threads });

@@ -3,10 +3,11 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingExample } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { groupTokens, type PrefixGroup } from './prefixGroups.js';
 import { packRows, type PackedRows } from './packing.js';
 
-/** What one run of the training graph computes. */
+/** The batch rows that the training graph computes in one run. */
 export interface TrainingRun {
   /** See `buildTrainingGraph`. Always has `segments`, `trunks` and `places`. */
   readonly feeds: Feeds;
@@ -28,17 +29,17 @@ export function layOut(run: readonly PrefixGroup[], weightSum: number, config: D
     packed: rows < placed.length,
     rows,
     length,
-    targets: placed.reduce((sum, { example }) => sum + targetCount(example), 0),
+    targets: sum(placed.map(({ example }) => targetCount(example))),
   };
 }
 
 /** An example's position among the tokens of a run. */
 interface PlacedExample {
   readonly example: TrainingExample;
-  /** Where its first `shared` tokens are, which its group has in common. */
+  /** The position of its first `shared` tokens, which its group has in common. */
   readonly trunkStart: number;
   readonly shared: number;
-  /** Where its own tokens begin. */
+  /** The position of the first token of its own. */
   readonly start: number;
 }
 
@@ -85,7 +86,7 @@ function tokenFeeds(placed: readonly PlacedExample[], { rows, length }: PackedRo
 }
 
 function targetFeeds(placed: readonly PlacedExample[], weightSum: number): Feeds {
-  const rows = placed.reduce((sum, { example }) => sum + targetCount(example), 0);
+  const rows = sum(placed.map(({ example }) => targetCount(example)));
   const alternatives = Math.max(
     1,
     ...placed.flatMap(({ example: { softTargets = [] } }) => softTargets.map(({ ids }) => ids.length)),
@@ -125,8 +126,8 @@ function targetDistribution(
   if (soft === undefined) return { ids: [tokens[index] ?? 0], probabilities: [1] };
   const greatest = Math.max(...soft.logprobs);
   const unnormalised = soft.logprobs.map((logprob) => Math.exp(logprob - greatest));
-  const sum = unnormalised.reduce((total, value) => total + value, 0);
-  return { ids: soft.ids, probabilities: unnormalised.map((value) => value / sum) };
+  const total = sum(unnormalised);
+  return { ids: soft.ids, probabilities: unnormalised.map((value) => value / total) };
 }
 
 export function targetCount({ sequence }: TrainingExample): number {

@@ -27,11 +27,11 @@ void test('what is written is read back unchanged', async (t) => {
 });
 
 const damaged: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
-  ['another model', { model: 'other' }, /training\.json: model is "other", not "base"/],
+  ['another model', { model: 'other' }, /training\.json: model is "other", but this engine runs "base"/],
   ['another format', { format: 2 }, /training\.json: format must be 1/],
   ['another adapter', { adapter_hash: 'sha256:0' }, /contentHash/],
   ['no hash', { adapter_hash: 3 }, /training\.json: adapter_hash/],
-  ['other moments', { optimizer_sha256: '0' }, /optimizer\.safetensors: has not the hash/],
+  ['other moments', { optimizer_sha256: '0' }, /optimizer\.safetensors: its hash is not the one in/],
   ['negative steps', { steps: -1 }, /training\.json: steps/],
   ['one beta', { betas: [0.9] }, /training\.json: betas/],
   ['a beta of 1', { betas: [0.9, 1] }, /training\.json: betas/],
@@ -57,7 +57,7 @@ void test('refused: a model that is a list too deep to be shown', async (t) => {
   await writeFile(file, (await readFile(file, 'utf8')).replace('"model": "base"', `"model": ${deep}`));
   await assert.rejects(readSnapshot(folder, tinyConfig, 'base'), {
     code: 'adapter_invalid',
-    message: /training\.json: model is \[\.\.\.\], not "base"/,
+    message: /training\.json: model is \[\.\.\.\], but this engine runs "base"/,
   });
 });
 
@@ -71,7 +71,7 @@ void test('refused: moments of another size, cut short or missing, and a state t
     });
   const moments = path.join(folder, 'optimizer.safetensors');
   await truncate(moments, 1000);
-  await refuses(/optimizer\.safetensors: has not the hash/);
+  await refuses(/optimizer\.safetensors: its hash is not the one in/);
   await truncate(moments, 2 ** 30);
   await refuses(/1073741824 bytes/);
   const short = serializeSafetensors([['first_moment', { shape: [1], data: new Float32Array(1) }]], {});

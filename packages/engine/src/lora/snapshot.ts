@@ -13,6 +13,7 @@ import { abbreviate } from '../support/abbreviate.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { sum } from '../support/numbers.js';
 import type { AdamWOptions, AdamWState } from './adamW.js';
 import { trainedBytes } from './parameters.js';
 
@@ -72,7 +73,8 @@ export async function readSnapshot(
   model: string | null,
 ): Promise<TrainingSnapshot> {
   const state = parseState(await readBounded(path.join(folder, stateFile), maxStateBytes));
-  if (state.model !== model) throw refused(stateFile, `model is ${abbreviate(state.model)}, not ${abbreviate(model)}`);
+  if (state.model !== model)
+    throw refused(stateFile, `model is ${abbreviate(state.model)}, but this engine runs ${abbreviate(model)}`);
   const readOptions = { preparedBytes: trainedBytes(config) };
   const reference = { folder, contentHash: state.adapterHash };
   const adapter = await readAdapter(reference, config, readOptions).catch((error: unknown) => {
@@ -80,10 +82,10 @@ export async function readSnapshot(
     if (!(error instanceof EngineError) || error.code !== 'adapter_damaged') throw error;
     throw new EngineError('adapter_invalid', error.message, { cause: error });
   });
-  const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const size = sum([...adapter.matrices.values()].map(({ data }) => data.length));
   const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + maxMomentsHeaderBytes;
   const bytes = await readBounded(path.join(folder, momentsFile), limit);
-  if (sha256(bytes) !== state.optimizerHash) throw refused(momentsFile, `has not the hash of ${stateFile}`);
+  if (sha256(bytes) !== state.optimizerHash) throw refused(momentsFile, `its hash is not the one in ${stateFile}`);
   const [first, second] = readMoments(bytes, size);
   const { steps, options, protectedHash } = state;
   return { adapter, optimizer: { first, second, steps }, options, protectedHash };
@@ -113,13 +115,15 @@ function parseState(bytes: Uint8Array): State {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new EngineError('adapter_invalid', `${stateFile} is not JSON.`, { cause });
+    throw new EngineError('adapter_invalid', `${stateFile} is not JSON`, { cause });
   }
   const state: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
-  if (state['format'] !== snapshotFormat) throw refused(stateFile, `format must be ${snapshotFormat}`);
+  if (state['format'] !== snapshotFormat)
+    throw refused(stateFile, `format must be ${snapshotFormat}, but is ${abbreviate(state['format'])}`);
   const number = (name: string, holds: (value: number) => boolean): number => {
     const found = state[name];
-    if (typeof found !== 'number' || !holds(found)) throw refused(stateFile, `${name} is not a number of its range`);
+    if (typeof found !== 'number' || !holds(found))
+      throw refused(stateFile, `${name} must be a number within its range, but is ${abbreviate(found)}`);
     return found;
   };
   const text = (name: string): string => {
@@ -155,5 +159,5 @@ function sha256(bytes: Uint8Array): string {
 }
 
 function refused(file: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${file}: ${reason}.`);
+  return new EngineError('adapter_invalid', `${file}: ${reason}`);
 }

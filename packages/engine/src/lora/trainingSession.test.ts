@@ -17,6 +17,7 @@ import {
 } from '../testing/fixtures.js';
 import { scoreEverything } from '../testing/runs.js';
 import type { AdapterReference, TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { activationBytes, layerwiseBytes } from './activations.js';
 import { buildBatch, requireMemory } from './batch.js';
 import { WholeGradientRunner } from './gradientRunner.js';
@@ -115,8 +116,8 @@ void test('saved in F16 an adapter is half as large, loads, and answers nearly a
   const base = await logprobs(null);
   const trained = await logprobs(await readAdapter(whole, tinyConfig));
   const rounded = await logprobs(await readAdapter(half, tinyConfig));
-  // Either factor of an update B·A is off by up to 2^-11 of itself, so about a thousandth of what the adapter moves;
-  // ten times that, as the layers' errors add up.
+  // Rounding changes each factor of an update B·A by up to 2^-11 of itself, so about a thousandth of the adapter's
+  // effect. The bound is ten times that, because the errors of the layers add up.
   assert.ok(greatestDifference(rounded, trained) <= 0.01 * greatestDifference(trained, base));
   assert.notDeepEqual(rounded, trained);
 });
@@ -186,13 +187,15 @@ void test('a sequence that would not fit even layer by layer is refused, and the
   const refusal = {
     name: 'EngineError',
     code: 'memory_exceeded',
-    message: 'batch[3].sequence has 32768 tokens, which would pass the bound of 17179869184 bytes.',
+    message:
+      'batch[3].sequence has 32768 tokens, which take 528491743728 bytes even layer by layer; ' +
+      'at most 17179869184 are allowed: shorten it or raise maxActivationBytes',
   };
   await assert.rejects(session.step(batch, 0.02), refusal);
   await assert.rejects(session.evaluate(batch), refusal);
   assert.ok((await session.step(examples, 0.02)).loss > 0);
   await session.close();
-  // Who allows more for a whole step allows it layer by layer, too.
+  // A larger bound on a whole step also holds for a step computed layer by layer.
   requireMemory(batch, config, 2 ** 42);
   const largest = { rows: 1, length: 8, targets: 4 };
   const [whole, layerwise] = [activationBytes(tinyConfig, largest), layerwiseBytes(tinyConfig, largest)];
@@ -207,7 +210,7 @@ void test('a sequence that would not fit even layer by layer is refused, and the
 void test('closing during a call ends it with a typed error, and frees nothing that it uses', async (t) => {
   const folder = await temporaryFolder(t);
   for (const maxActivationBytes of [Infinity, 0]) {
-    // From the very beginning of the call to the middle of its runs.
+    // The session is closed at each moment from the beginning of the call to the middle of its runs.
     for (let turns = 0; turns < 8; turns += 1) {
       const session = await openTrainingSession(model, { ...fresh, maxActivationBytes });
       const calls = [session.step(examples, 0.02), session.evaluate(examples)];
@@ -264,7 +267,7 @@ async function readFiles({ folder }: AdapterReference): Promise<{ readonly confi
   return { config: config!, weights: weights! };
 }
 
-/** The loss of `EXAMPLES` out of scored log-probabilities. */
+/** Computes the loss of `examples` from scored log-probabilities. */
 async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
   const sequences = examples.map(({ sequence }) => sequence.tokens);
   const scores = await scoreEverything({ config: tinyConfig, weights: tinyWeights }, adapter, sequences);
@@ -272,7 +275,7 @@ async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
   for (const [row, { sequence, weight }] of examples.entries()) {
     const targets = sequence.tokens.slice(sequence.targetStart);
     const losses = targets.map((token, index) => -scores[row]![sequence.targetStart + index - 1]![token]!);
-    total += (weight / 4) * (losses.reduce((sum, value) => sum + value, 0) / losses.length);
+    total += (weight / 4) * (sum(losses) / losses.length);
   }
   return total;
 }

@@ -19,7 +19,7 @@ import { defaultActivationBytes, passingBytes } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
-import { throwIfCancelled } from './gradientRunner.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
@@ -82,7 +82,7 @@ async function resumeTrainingSession(
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
   const { protectedHash } = snapshot;
   if (protectedHash !== hashProtected(options)) {
-    const message = 'protectedDirections must be the sequences that the training began with.';
+    const message = 'protectedDirections must be the sequences that the training began with';
     throw new EngineError('invalid_request', message);
   }
   const matrices = copyMatrices(model.config, snapshot.adapter);
@@ -113,11 +113,12 @@ async function openProjection(
     const name = `protectedDirections[${index}]`;
     checkTokens(tokens, `${name}.tokens`, config);
     if (tokens.length > config.contextLength) {
-      const message = `${name} has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
+      const message = `${name} has ${tokens.length} tokens, but the context length is ${config.contextLength}`;
       throw new EngineError('context_length_exceeded', message);
     }
-    if (passingBytes(config, tokens.length) > maxActivationBytes(model, options)) {
-      const message = `${name} has ${tokens.length} tokens, which would pass the bound of maxActivationBytes.`;
+    const [needed, maxBytes] = [passingBytes(config, tokens.length), maxActivationBytes(model, options)];
+    if (needed > maxBytes) {
+      const message = `${name} has ${tokens.length} tokens, which take ${needed} bytes: maxActivationBytes is ${maxBytes}`;
       throw new EngineError('memory_exceeded', message);
     }
   }
@@ -159,14 +160,14 @@ class OnnxTrainingSession implements TrainingSession {
   step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
     return this.call(options, async (callOptions) => {
       if (!Number.isFinite(learningRate) || learningRate < 0) {
-        throw new EngineError('invalid_request', 'learningRate must not be negative.');
+        throw new EngineError('invalid_request', 'learningRate must be a number of at least 0');
       }
       const built = this.gradients.batchOf(batch);
       const loss = await this.gradients.lossAndGradient(built, callOptions);
       const { values } = this.gradients.sum;
       const gradientNorm = euclideanNorm(values);
       if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
-        throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
+        throw new EngineError('internal', 'the loss or its gradient is not finite, so the weights were not changed');
       }
       throwIfCancelled(callOptions);
       const { optimizer, projection } = this.trained;
@@ -209,28 +210,37 @@ class OnnxTrainingSession implements TrainingSession {
   }
 
   private async call<T>(options: CallOptions, call: (options: CallOptions) => Promise<T>): Promise<T> {
-    if (this.gate.closed) throw new EngineError('invalid_request', 'The training session is closed.');
+    if (this.gate.closed) throw new EngineError('invalid_request', 'the training session is closed');
     return this.gate.run(options, call);
   }
 }
 
 function checkOptions(options: TrainingOptions): void {
   const requirements: readonly (readonly [string, boolean, string])[] = [
-    ['rank', Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= maxRank, `1 to ${maxRank}`],
-    ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'positive'],
+    [
+      'rank',
+      Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= maxRank,
+      `a whole number from 1 to ${maxRank}`,
+    ],
+    ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'a positive number'],
     ['seed', Number.isSafeInteger(options.seed), 'a whole number'],
-    ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'at least 0'],
-    ['betas', (options.betas ?? defaultBetas).every((beta) => inRange(beta, 1) && beta < 1), 'at least 0 and below 1'],
-    ['clipNorm', (options.clipNorm ?? 1) > 0, 'positive'],
+    ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'a number of at least 0'],
+    [
+      'betas',
+      (options.betas ?? defaultBetas).every((beta) => inRange(beta, 1) && beta < 1),
+      'two numbers of at least 0 and below 1',
+    ],
+    ['clipNorm', (options.clipNorm ?? 1) > 0, 'a positive number'],
   ];
   for (const [field, holds, wish] of requirements) {
-    if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}.`);
+    if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
   }
 }
 
 function maxActivationBytes({ weights }: TrainingModel, options: ResumeOptions | TrainingOptions): number {
   const { maxActivationBytes: bytes = defaultActivationBytes(weights.format) } = options;
-  if (!(bytes >= 0)) throw new EngineError('invalid_request', 'maxActivationBytes must be at least 0.');
+  if (!(bytes >= 0))
+    throw new EngineError('invalid_request', 'maxActivationBytes must be a number of bytes of at least 0');
   return bytes;
 }
 

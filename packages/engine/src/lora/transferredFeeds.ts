@@ -24,6 +24,6 @@ export function fromTransferred(sent: TransferredFeeds): Feeds {
 }
 
 function transferredTensor({ data, dims, numbersPerItem }: Tensor): TransferredTensor {
-  if (data instanceof Int32Array) throw new TypeError('A graph of training is fed no int32.');
+  if (data instanceof Int32Array) throw new TypeError('a graph of training is fed no int32');
   return { data, dims, numbersPerItem };
 }

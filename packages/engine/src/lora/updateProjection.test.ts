@@ -8,6 +8,7 @@ import { loraGroups } from '../model/loraGroups.js';
 import { embeddingName } from '../model/weights.js';
 import { unmanagedWeights, randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import type { TokenSequence, TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
 import { findProtectedDirections } from './protectedDirections.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
@@ -32,7 +33,7 @@ function rowsOf(matrix: Float32Array, width: number): Float32Array[] {
   return Array.from({ length: matrix.length / width }, (_, row) => matrix.subarray(row * width, (row + 1) * width));
 }
 
-/** Eigenvalues of a symmetric matrix in descending order, by Jacobi's rotations. */
+/** Eigenvalues of a symmetric matrix in descending order, found by Jacobi rotations. */
 function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
   const a = symmetric.map((row) => [...row]);
   const n = a.length;
@@ -69,7 +70,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
     }
   }
 
-  // The first layer's input is known without the graph: it is the normed embedding.
+  // The first layer's input is the normed embedding, so it can be computed without the graph.
   const width = tinyConfig.hiddenSize;
   const scale = weights.get('model.layers.0.input_layernorm.weight')!.data;
   const table = rowsOf(weights.get(embeddingName)!.data, width);
@@ -81,18 +82,18 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
     }),
   );
   const moments = Array.from({ length: width }, (_, i) =>
-    Array.from({ length: width }, (__, j) => inputs.reduce((sum, x) => sum + x[i]! * x[j]!, 0)),
+    Array.from({ length: width }, (__, j) => sum(inputs.map((x) => x[i]! * x[j]!))),
   );
   const leading = directions.get('model.layers.0.self_attn.q_proj')!;
   const found = rowsOf(leading.rows, width);
-  const held = found.reduce((sum, row) => sum + inputs.reduce((along, x) => along + dot(x, row) ** 2, 0), 0);
+  const held = sum(found.map((row) => sum(inputs.map((x) => dot(x, row) ** 2))));
   const values = eigenvalues(moments);
-  const best = values.slice(0, found.length).reduce((sum, value) => sum + value, 0);
+  const best = sum(values.slice(0, found.length));
   assert.ok(held <= best * (1 + 1e-4) && held >= 0.95 * best, `${held} of ${best}`);
-  assert.ok(Math.abs(leading.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
+  assert.ok(Math.abs(leading.share - held / sum(values)) < 1e-4);
 });
 
-/** What each A gives for each of the directions, and the greatest number of any A. */
+/** The product of each A with each protected direction, and the greatest magnitude in any A. */
 async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; readonly greatest: number }> {
   const directions = await findProtectedDirections(model, protectedTexts);
   const parts: number[] = [];
@@ -149,7 +150,7 @@ test('a training that protects directions of texts goes on from its snapshot to 
   for (const protectedDirections of [[], protectedTexts.slice(1)]) {
     await assert.rejects(openTrainingSession(model, { resume: snapshot, protectedDirections }), {
       code: 'invalid_request',
-      message: 'protectedDirections must be the sequences that the training began with.',
+      message: 'protectedDirections must be the sequences that the training began with',
     });
   }
   const resumed = await openTrainingSession(model, { resume: snapshot, protectedDirections: protectedTexts });
@@ -177,5 +178,7 @@ test('texts that the model cannot read are refused by name', async () => {
     message: /^protectedDirections\[1\] has/,
   });
   const empty = { ...options, protectedDirections: [{ tokens: [], targetStart: 1 }] };
-  await assert.rejects(openTrainingSession(model, empty), { message: 'protectedDirections must have a token' });
+  await assert.rejects(openTrainingSession(model, empty), {
+    message: 'protectedDirections must hold at least one token',
+  });
 });

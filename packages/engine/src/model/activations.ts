@@ -1,7 +1,7 @@
-/** How much a pass over whole sequences computes, for memory estimates. */
+/** Counts the numbers that a pass over whole sequences computes, for memory estimates. */
 import type { DecoderConfig } from './config.js';
 
-/** How many numbers one layer computes for a token, without the attention weights. */
+/** The numbers that one layer computes for a token, without the attention weights. */
 export function activationsPerToken(config: DecoderConfig): number {
   const { hiddenSize, ffnSize, heads, kvHeads, headDim } = config;
   const queryWidth = heads * headDim;

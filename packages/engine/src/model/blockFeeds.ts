@@ -41,7 +41,7 @@ export function matrixFeeds(
   name: string,
   shape: readonly [number, number],
   { format, codes, scales }: Blocks,
-  mostNumbers?: number,
+  maxNumbers?: number,
 ): Feeds {
   const words = new Uint32Array(codes.buffer, codes.byteOffset, codes.byteLength / Uint32Array.BYTES_PER_ELEMENT);
   for (let index = 0; index < words.length; index += 1) words[index] = (words[index] ?? 0) ^ signBits[format];
@@ -49,7 +49,7 @@ export function matrixFeeds(
   const { bits, blockSize } = blockFormats[format];
   const { blocks, blockBytes } = packedSizes(format, shape[1]);
   const feeds: Record<string, Tensor> = {};
-  for (const piece of piecesOf(name, shape, mostNumbers)) {
+  for (const piece of piecesOf(name, shape, maxNumbers)) {
     const [from, to] = [piece.start * blocks, piece.end * blocks];
     const count = pieceBlocks(piece, format, shape[1]);
     const own = signed.subarray(from * blockBytes, to * blockBytes);

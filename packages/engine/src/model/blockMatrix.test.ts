@@ -1,4 +1,4 @@
-/** A matrix in blocks against the float32 matrix of the same numbers. */
+/** Compares a matrix in blocks with the float32 matrix of the same numbers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FloatMatrix, linear, type FrozenMatrix } from '../autodiff/linear.js';
@@ -7,9 +7,8 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../support/random.js';
 import { dequantize } from '../testing/dequantize.js';
-import { relativeError } from '../testing/fixtures.js';
+import { relativeError, randomNumbers } from '../testing/fixtures.js';
 import { matrixFeeds } from './blockFeeds.js';
 import { BlockMatrix } from './blockMatrix.js';
 import type { Feeds } from './inputs.js';
@@ -17,12 +16,7 @@ import { quantize } from './quantization.js';
 
 const [rows, out] = [3, 10];
 
-function randomNumbers(length: number, seed: number): Float32Array {
-  const random = createRandom(seed);
-  return Float32Array.from({ length }, () => random.next() - 0.5);
-}
-
-/** The sum of two products with W, the gradient of x, to which both add, and W itself. */
+/** Computes the sum of two products with W, the gradient of x through both, and W itself. */
 async function compute(width: number, feeds: Feeds, matrixIn: (graph: GraphBuilder) => FrozenMatrix) {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);

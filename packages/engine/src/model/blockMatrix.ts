@@ -3,7 +3,7 @@ import { cut, join, linearProduct, type FrozenMatrix } from '../autodiff/linear.
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { blockFormats, packedSizes, type QuantizedFormat } from './quantization.js';
 
-/** How many numbers are float32 at once. Each session keeps the memory of its largest use. */
+/** The most numbers that are float32 at once. Each session keeps the memory of its largest use. */
 const maxPieceNumbers = 2 ** 22;
 
 /** The rows of a matrix from `start` to before `end`. */
@@ -19,9 +19,9 @@ export interface Piece {
 export function piecesOf(
   name: string,
   [out = 0, width = 0]: readonly number[],
-  mostNumbers = maxPieceNumbers,
+  maxNumbers = maxPieceNumbers,
 ): readonly Piece[] {
-  const rows = Math.max(1, Math.floor(mostNumbers / width));
+  const rows = Math.max(1, Math.floor(maxNumbers / width));
   return Array.from({ length: Math.ceil(out / rows) }, (_, index) => ({
     codes: `${name}.codes.${index}`,
     scales: `${name}.scales.${index}`,
@@ -49,9 +49,9 @@ export class BlockMatrix implements FrozenMatrix {
     name: string,
     shape: readonly number[],
     private readonly format: QuantizedFormat,
-    mostNumbers?: number,
+    maxNumbers?: number,
   ) {
-    this.pieces = piecesOf(name, shape, mostNumbers);
+    this.pieces = piecesOf(name, shape, maxNumbers);
     this.width = shape[1] ?? 0;
   }
 

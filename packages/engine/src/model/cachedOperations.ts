@@ -1,6 +1,7 @@
 /** The decoder's operations over a key-value cache. Each batch row may have an adapter of its own. */
 import { EngineError } from '../engine.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
+import { sum } from '../support/numbers.js';
 import { cachedHeadDim, layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ropeCos, ropeSin } from './inputs.js';
@@ -201,7 +202,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
    */
   private loraTerm(x: string, group: LoraGroup): string {
     const rank = `${group.name}.rank`;
-    const outs = group.parts.reduce((sum, { out }) => sum + out, 0);
+    const outs = sum(group.parts.map(({ out }) => out));
     const a = this.graph.input(`${group.name}.lora_A`, 'float32', [1, 'N', rank, group.width]);
     const b = this.graph.input(`${group.name}.lora_B`, 'float32', [1, 1, 'N', rank, outs]);
     const low = this.graph.microsoftNode('FusedMatMul', [x, a], { transB: { int: 1 } });

@@ -2,7 +2,7 @@
 
 export type Architecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3';
 
-/** How rotary frequencies are stretched for contexts longer than those of pretraining. */
+/** Scaling of the rotary frequencies for contexts longer than those of pretraining. */
 export type RopeScaling =
   | { readonly kind: 'default' }
   | { readonly kind: 'linear'; readonly factor: number }
@@ -11,7 +11,7 @@ export type RopeScaling =
       readonly factor: number;
       readonly lowFrequencyFactor: number;
       readonly highFrequencyFactor: number;
-      /** How many tokens the model was pretrained on before the stretch. */
+      /** The context length in tokens before the scaling. */
       readonly originalContextLength: number;
     }
   /** Stretches only beyond `contextLength`. Within it the frequencies are the default ones. */
@@ -54,11 +54,11 @@ export interface DecoderConfig {
   readonly qkNorm: boolean;
   /** Biases on q, k and v (Qwen2); never on o. */
   readonly attentionBias: boolean;
-  /** How many tokens a token sees in each layer, itself included, or null for all. Absent if every layer sees all. */
+  /** The attention window of each layer in tokens, or null for no window. Absent if no layer has one. */
   readonly layerWindows?: readonly (number | null)[];
 }
 
-/** How many tokens a token of this layer sees, itself included; null for all before it. */
+/** The number of tokens that a token of this layer sees, itself included. `null` if it sees all before it. */
 export function layerWindow(config: DecoderConfig, layer: number): number | null {
   return config.layerWindows?.[layer] ?? null;
 }

@@ -1,4 +1,4 @@
-/** The decoder against `transformers` and `peft`, and its two implementations against each other. */
+/** Compares the decoder with `transformers` and `peft`, and its two implementations with each other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
@@ -31,7 +31,7 @@ for (const name of fixtureNames) {
       assert.ok(tokens !== undefined);
       const reference = expectedLogits(fixture.expected.get(`${kind}.logits`), [tokens])[0]!;
       const batch = await CachedBatch.open(fixture, [kind === 'adapter' ? fixture.adapter : null]);
-      // Longer than every window, so that the prompt and the steps after it both meet it.
+      // Longer than every window, so that both the prompt and the steps after it exceed the windows.
       const prompt = 9;
       const [afterPrompt] = await batch.append([tokens.slice(0, prompt)]);
       assert.ok(greatestDifference(afterPrompt!, reference[prompt - 1]!) <= tolerance, 'after the prompt');
@@ -95,7 +95,7 @@ void test('a missing or misshapen weight is named', () => {
   });
 });
 
-/** An adapter whose B is random too. */
+/** An adapter whose B matrices are random, too. */
 function randomAdapter(rank: number, seed: number): LoraAdapter {
   const flat = freshMatrices(tinyConfig, rank, seed);
   const random = createRandom(seed);
@@ -103,7 +103,7 @@ function randomAdapter(rank: number, seed: number): LoraAdapter {
   return toAdapter(flat, { rank, alpha: 2 * rank });
 }
 
-/** `[sequence][token]` out of `[B, T, V]`, without the padding. */
+/** Turns `[B, T, V]` into `[sequence][token]` without the padding. */
 function expectedLogits(
   tensor: { readonly shape: readonly number[]; readonly data: Float32Array } | undefined,
   sequences: readonly (readonly number[])[],

@@ -60,7 +60,7 @@ export class WeightInputs {
 
   private shapeOf(name: string): readonly number[] {
     const shape = this.shapes.get(name);
-    if (shape === undefined) throw new EngineError('internal', `The decoder has no weight ${name}.`);
+    if (shape === undefined) throw new EngineError('internal', `the decoder has no weight ${name}`);
     return shape;
   }
 }
@@ -83,9 +83,9 @@ export function weightFeeds(
   const feeds: Record<string, Tensor> = {};
   for (const [name, shape] of shapes) {
     const weight = weights.get(name);
-    if (weight === undefined) throw new EngineError('checkpoint_invalid', `The weight ${name} is missing.`);
+    if (weight === undefined) throw new EngineError('checkpoint_invalid', `the weight ${name} is missing`);
     if (weight.shape.join() !== shape.join()) {
-      const message = `The weight ${name} has shape [${weight.shape.join()}]; the configuration asks for [${shape.join()}].`;
+      const message = `${name} has shape [${weight.shape.join(', ')}], but the configuration asks for [${shape.join(', ')}]`;
       throw new EngineError('checkpoint_invalid', message);
     }
     feeds[name] = new Tensor(weight.data, shape);

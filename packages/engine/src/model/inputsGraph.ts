@@ -41,7 +41,7 @@ class RecordingOperations extends SequenceOperations {
 
   inputOf(projection: string): string {
     const x = this.given.get(projection);
-    if (x === undefined) throw new EngineError('internal', `The decoder has no projection ${projection}.`);
+    if (x === undefined) throw new EngineError('internal', `the decoder has no projection ${projection}`);
     return x.name;
   }
 

@@ -46,7 +46,7 @@ export class LoraParameters {
 
   private value(name: string): Value {
     const value = this.values.get(name);
-    if (value === undefined) throw new EngineError('internal', `There is no LoRA matrix ${name}.`);
+    if (value === undefined) throw new EngineError('internal', `there is no LoRA matrix ${name}`);
     return value;
   }
 }

@@ -4,21 +4,16 @@ import fc from 'fast-check';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../support/random.js';
 import { rowsAreIndependent } from '../inference/rowIndependence.js';
 import { dequantize } from '../testing/dequantize.js';
-import { tinyConfig } from '../testing/fixtures.js';
+import { randomNumbers, tinyConfig } from '../testing/fixtures.js';
+import { sum } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
 import { blockFormats, quantize, type QuantizedFormat } from './quantization.js';
 
-function randomNumbers(length: number, seed: number): Float32Array {
-  const random = createRandom(seed);
-  return Float32Array.from({ length }, () => random.next() - 0.5);
-}
-
-/** A random `down_proj` of a model of this shape, and a graph that multiplies rows `x` with it. */
+/** Makes a random `down_proj` for a model of this shape, and a graph that multiplies rows `x` with it. */
 async function product(format: QuantizedFormat, config: DecoderConfig) {
   const weight = 'model.layers.0.mlp.down_proj.weight';
   const [out = 0, width = 0] = decoderWeightShapes(config).get(weight)!;
@@ -39,14 +34,14 @@ async function multiply(session: Session, x: Float32Array, [rows, width, out]: r
   return y;
 }
 
-/** The width of a line that ends within a block. */
+/** A row of this width ends within a block. */
 const width = 100;
 
 for (const format of ['q8', 'q4'] as const) {
   const { bits, blockSize } = blockFormats[format];
 
   test(`${format}: every number comes back within a step of its block, and the greatest exactly`, () => {
-    // Below that, a scale would lose its digits.
+    // The scales of smaller numbers would lose digits.
     const number = fc.float({ noNaN: true, min: -1000, max: 1000 }).map((x) => (Math.abs(x) < 1e-30 ? 0 : x));
     const numbers = fc.array(number, { minLength: 2 * width, maxLength: 2 * width });
     fc.assert(
@@ -57,7 +52,7 @@ for (const format of ['q8', 'q4'] as const) {
           for (let start = 0; start < width; start += blockSize) {
             const block = [...data.subarray(row * width + start, row * width + Math.min(start + blockSize, width))];
             const peak = Math.max(...block.map(Math.abs));
-            // Half a step, but for what lies at the other end of the range, where a step is missing.
+            // Rounding is off by half a step, or by up to a whole step at the end of the range where a step is missing.
             const step = peak / 2 ** (bits - 1);
             block.forEach((value, index) => {
               const error = Math.abs(line[start + index]! - value);
@@ -79,9 +74,9 @@ for (const format of ['q8', 'q4'] as const) {
     const lines = dequantize(format, matrix, out, width);
     for (let row = 0; row < 3; row += 1) {
       lines.forEach((line, column) => {
-        const expected = line.reduce((sum, value, index) => sum + value * x[row * width + index]!, 0);
-        // The other operand is rounded to 8 bits: an error of at most 1 / 254 of its greatest for every product.
-        const bound = line.reduce((sum, value) => sum + Math.abs(value), 0) * (0.5 / 254) * 1.01;
+        const expected = sum(line.map((value, index) => value * x[row * width + index]!));
+        // Rounding the other operand to 8 bits shifts each product by at most 1 / 254 of its greatest number.
+        const bound = sum(line.map(Math.abs)) * (0.5 / 254) * 1.01;
         const actual = y[row * out + column]!;
         assert.ok(Math.abs(actual - expected) <= bound, `${actual} for ${expected}`);
       });

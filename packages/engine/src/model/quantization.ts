@@ -12,7 +12,7 @@ export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 export interface BlockFormat {
   /** Bits of each number. */
   readonly bits: number;
-  /** How many numbers a block has, a power of 2. */
+  /** The number of elements of a block, a power of 2. */
   readonly blockSize: number;
 }
 

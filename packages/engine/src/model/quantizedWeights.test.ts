@@ -4,19 +4,19 @@ import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import { randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
+import { randomWeights, temporaryFolder, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { CachedBatch, logSoftmax } from '../testing/runs.js';
 import { loadQuantizedWeights } from './quantizedWeights.js';
 import { constantName, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, readerOf } from './weights.js';
+import { decoderWeightShapes } from './weights.js';
 
-/** Widths that fill blocks and widths that do not. */
+/** Some widths are multiples of a block, others are not. */
 const config = { ...tinyConfig, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };
 const weights = randomWeights(config, 1);
 const source = { config, reader: readerOf(weights), contentHash: 'sha256:0123' };
 
-/** All of the bytes, in the order of the weights. */
+/** Collects all bytes in the order of the weights. */
 async function bytesOf(quantized: QuantizedWeights): Promise<Buffer> {
   const blocks: Buffer[] = [];
   for (const [name, shape] of decoderWeightShapes(config)) {
@@ -36,7 +36,7 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
   assert.deepEqual(await readdir(folder), ['sha256-0123.q8.v2']);
   const file = join(folder, name);
   const bytes = await readFile(file);
-  // The weights of this source are gone, so only the file can give them.
+  // This source has no weights, so they must come from the file.
   const gone = { ...source, reader: readerOf(new Map()) };
   assert.deepEqual(await bytesOf(await loadQuantizedWeights(gone, 'q8', folder)), made);
 
@@ -58,7 +58,7 @@ test('the same bytes in another file are read; what has changed is refused, and 
   const file = join(folder, 'sha256-0123.q8.v2');
   const bytes = await readFile(file);
   const made = await bytesOf(quantized);
-  // As another process does that began at the same time.
+  // Another process that started at the same time does this.
   await writeFile(`${file}.other`, bytes);
   await rename(`${file}.other`, file);
   assert.deepEqual(await bytesOf(quantized), made);

@@ -6,10 +6,11 @@ import { fileIdentity, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import { allFinite } from '../support/finite.js';
 import { partialName, removeLeftovers } from '../support/partial.js';
+import { elementCount, sum } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, embeddingName, headName, sizeOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, headName, type WeightReader } from './weights.js';
 
 /** Increment it whenever the bytes change. */
 const fileVersion = 2;
@@ -112,7 +113,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** The size of all constants of a model together. */
 export function quantizedBytes(config: DecoderConfig, format: QuantizedFormat): number {
-  return layout(config, format).reduce((sum, [, bytes]) => sum + bytes, 0);
+  return sum(layout(config, format).map(([, bytes]) => bytes));
 }
 
 /** Names and sizes in bytes of the constants, in the order of the file. */
@@ -144,9 +145,9 @@ async function* quantizeWeights(
   { config, reader }: Source,
   format: QuantizedFormat,
 ): AsyncGenerator<readonly [string, Uint8Array]> {
-  const room = new Float32Array(Math.max(...matrices(config).map(([, shape]) => sizeOf(shape))));
+  const buffer = new Float32Array(Math.max(...matrices(config).map(([, shape]) => elementCount(shape))));
   for (const [name, shape] of matrices(config)) {
-    const data = room.subarray(0, sizeOf(shape));
+    const data = buffer.subarray(0, elementCount(shape));
     await reader.read(new Map([[name, data]]));
     // A scale that is not finite would spoil all numbers of its block.
     if (!allFinite(data)) {
@@ -211,9 +212,9 @@ function startDigest({ contentHash }: Source, format: QuantizedFormat): Hash {
 }
 
 async function* readBytes(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
-  const room = new Uint8Array(Math.min(blockBytes, end - start));
-  for (let at = start; at < end; at += room.byteLength) {
-    yield await readUpTo(handle, at, Math.min(room.byteLength, end - at), room);
+  const buffer = new Uint8Array(Math.min(blockBytes, end - start));
+  for (let at = start; at < end; at += buffer.byteLength) {
+    yield await readUpTo(handle, at, Math.min(buffer.byteLength, end - at), buffer);
   }
 }
 

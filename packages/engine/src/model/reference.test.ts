@@ -1,4 +1,4 @@
-/** The graphs against a second oracle that shares no code with them: the decoder in plain loops. */
+/** Compares the graphs with a decoder in plain loops, which shares no code with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { greatestDifference, randomWeights, tinyConfig } from '../testing/fixtures.js';

@@ -18,7 +18,7 @@ test('a machine without room for the weights as float32 generates, scores and tr
   await withRandomCheckpoint(async (folder, config) => {
     const options = { modelDir: join(folder, 'model'), threads: 1, cacheFolder: join(folder, 'cache') };
     const float = residentBytes(config, 'f32', true);
-    // Puts a smaller machine in the place of this one.
+    // Node.js now reports a machine with less memory.
     const machine = t.mock.method(process, 'constrainedMemory', () => float - 1);
     const tooLarge = {
       name: 'EngineError',
@@ -35,7 +35,7 @@ test('a machine without room for the weights as float32 generates, scores and tr
     assert.ok((await session.step([{ sequence: sequences[0]!, weight: 1 }], 0)).gradientNorm > 0);
     await session.close();
     await engine.close();
-    // Which reads no weights before it is asked to train.
+    // A training engine reads no weights before a session is opened.
     const trainer = await EmbeddedEngine.open(options, 'training');
     await assert.rejects(trainer.openTraining(fresh), tooLarge);
     await trainer.close();

@@ -1,7 +1,8 @@
 import type { DecoderConfig } from './config.js';
 import type { WeightFormat } from './quantization.js';
 import { quantizedBytes } from './quantizedWeights.js';
-import { decoderWeightShapes, embeddingName, sizeOf, weightBytes } from './weights.js';
+import { decoderWeightShapes, embeddingName, weightBytes } from './weights.js';
+import { elementCount } from '../support/numbers.js';
 
 /**
  * The least memory that the weights take while a model is open, in bytes. For float32 that is all weights. Otherwise it
@@ -12,6 +13,6 @@ import { decoderWeightShapes, embeddingName, sizeOf, weightBytes } from './weigh
  */
 export function residentBytes(config: DecoderConfig, format: WeightFormat | null, inFile: boolean): number {
   if (format === 'f32') return weightBytes(config);
-  const table = sizeOf(decoderWeightShapes(config).get(embeddingName) ?? []) * Float32Array.BYTES_PER_ELEMENT;
+  const table = elementCount(decoderWeightShapes(config).get(embeddingName) ?? []) * Float32Array.BYTES_PER_ELEMENT;
   return format === null ? table : table + quantizedBytes(config, format) * (inFile ? 1 : 2);
 }

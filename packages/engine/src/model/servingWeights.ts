@@ -5,6 +5,7 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
+import { sum } from '../support/numbers.js';
 import { WeightInputs, type ropeCos, type ropeSin } from './inputs.js';
 import { blockFormats, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes, type WeightReader } from './weights.js';
@@ -102,7 +103,7 @@ export class ServingWeights {
   }
 
   private height(names: readonly string[]): number {
-    return names.reduce((sum, name) => sum + (this.shapes.get(name)?.[0] ?? 0), 0);
+    return sum(names.map((name) => this.shapes.get(name)?.[0] ?? 0));
   }
 
   private plain(x: string, names: readonly string[], shape: readonly [number, number]): string {

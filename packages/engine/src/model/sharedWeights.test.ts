@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../engine.js';
-import { randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { ropeCos, ropeSin, weightFeeds } from './inputs.js';
 import { SharedWeights } from './sharedWeights.js';
-import { decoderWeightShapes, embeddingName, readerOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, type WeightReader } from './weights.js';
 
 const weights = randomWeights(tinyConfig, 1);
 const names = [...decoderWeightShapes(tinyConfig).keys()];
 
-/** Notes the names that are read; fails while `broken`. */
+/** Records the names that are read. Rejects while `broken` is true. */
 class WatchedReader implements WeightReader {
   readonly reads: string[][] = [];
   broken = false;

@@ -2,20 +2,14 @@ import { EngineError } from '../engine.js';
 import { machineMemory } from '../support/machineMemory.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { sharedFloats } from '../support/threadMemory.js';
+import { elementCount } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { residentBytes } from './residentBytes.js';
 import type { WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
-import {
-  decoderWeightShapes,
-  embeddingName,
-  readWeights,
-  sizeOf,
-  type WeightReader,
-  type WeightTensor,
-} from './weights.js';
+import { decoderWeightShapes, embeddingName, readWeights, type WeightReader, type WeightTensor } from './weights.js';
 
 /** Scoring comes in bursts. The weights stay in memory between them. */
 const defaultIdleMs = 60_000;
@@ -69,7 +63,7 @@ export class SharedWeights {
     { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
-    const data = sharedFloats(sizeOf(shape));
+    const data = sharedFloats(elementCount(shape));
     await reader.read(new Map([[embeddingName, data]]));
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }
@@ -88,7 +82,8 @@ export class SharedWeights {
     const needed = residentBytes(this.config, format, true);
     if (needed > this.memoryBytes) {
       const message = `the weights of scoring and training (${format}) take ${needed} bytes of memory`;
-      throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}`);
+      const advice = format === 'f32' ? '; the weight format q8 or q4 takes less' : '';
+      throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}${advice}`);
     }
     clearTimeout(this.forgetting);
     this.users += 1;

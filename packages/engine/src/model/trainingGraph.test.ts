@@ -21,7 +21,7 @@ void test('only supervised rows pass through the last feed-forward block and the
   const [tokens, targets] = [run.rows * run.length, 2 + 1];
   assert.ok(tokens >= 13);
 
-  // Only the first layer is adapted, so that a gradient goes all the way back and the other products stay plain.
+  // Only the first layer is adapted. So the gradient passes through all layers, and other products have no LoRA term.
   const modules = loraModules(tinyConfig, { rank: 2, alpha: 2, targets: ['q_proj'], layers: [0] });
   const { mock } = t.mock.method(GraphBuilder.prototype, 'node');
   buildTrainingGraph(tinyConfig, { modules, gradients: true, packed: run.packed });
@@ -37,7 +37,7 @@ void test('only supervised rows pass through the last feed-forward block and the
     'model.layers.1.mlp.down_proj.weight': targets,
     'lm_head.weight': targets,
   };
-  // What is multiplied with each of these matrices, forward and then backward, becomes an output by its shape.
+  // The operands of the products with these matrices, forward and then backward, become outputs.
   const products = calls.flatMap(({ arguments: [, [x = '', matrix = '']] }) => (matrix in rows ? [{ x, matrix }] : []));
   assert.equal(products.length, 2 * Object.keys(rows).length);
   for (const x of new Set(products.map((product) => product.x)))

@@ -10,7 +10,7 @@ import { SequenceOperations } from './sequenceOperations.js';
 import { headName, type LoraModule } from './weights.js';
 
 export interface TrainingGraphOptions extends WeightOptions {
-  /** What the adapter changes, see `loraModules`. */
+  /** The projections that the adapter changes, see `loraModules`. */
   readonly modules: readonly LoraModule[];
   /** Without gradients the graph computes only the loss. */
   readonly gradients: boolean;

@@ -1,4 +1,5 @@
 /** Names and shapes of a decoder's weights and of its LoRA matrices, as Hugging Face and PEFT write them. */
+import { elementCount, sum } from '../support/numbers.js';
 import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 
@@ -92,10 +93,14 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
   return shapes;
 }
 
-/** How many numbers all weights have. */
+/** The number of all weights. */
 export function weightCount(config: DecoderConfig): number {
-  const sizes = [...decoderWeightShapes(config).values()].map(sizeOf);
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return sum([...decoderWeightShapes(config).values()].map(elementCount));
+}
+
+/** The number of weights in the projections of one layer. */
+export function projectionWeightCount(config: DecoderConfig): number {
+  return sum(projectionKinds.map((projection) => elementCount(projectionShape(config, projection))));
 }
 
 /** The size of all weights as float32. */
@@ -117,29 +122,11 @@ export async function readWeights(
   const weights = new Map<string, WeightTensor>();
   for (const [name, shape] of shapes) {
     const tensor = known.get(name);
-    if (tensor === undefined) places.set(name, sharedFloats(sizeOf(shape)));
+    if (tensor === undefined) places.set(name, sharedFloats(elementCount(shape)));
     weights.set(name, tensor ?? { shape, data: places.get(name) ?? new Float32Array() });
   }
   await reader.read(places);
   return weights;
-}
-
-/** Presents weights in memory as a reader. */
-export function readerOf(weights: DecoderWeights): WeightReader {
-  return {
-    read: (places) => {
-      for (const [name, place] of places) place.set(weights.get(name)?.data ?? []);
-      return Promise.resolve();
-    },
-    blocks: async function* (name) {
-      yield await Promise.resolve(weights.get(name)?.data ?? new Float32Array());
-    },
-  };
-}
-
-/** How many numbers a tensor has. */
-export function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
 }
 
 /** The name of a projection's LoRA matrix as a graph input. */
@@ -180,8 +167,8 @@ export function moduleTensorSpecs(
 
 /** The size of the modules' matrices as float32. */
 export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraModule, 'scale'>[]): number {
-  const sizes = moduleTensorSpecs(config, modules).map(({ shape }) => sizeOf(shape));
-  return sizes.reduce((sum, size) => sum + size, 0) * Float32Array.BYTES_PER_ELEMENT;
+  const counts = moduleTensorSpecs(config, modules).map(({ shape }) => elementCount(shape));
+  return sum(counts) * Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from '../testing/fixtures.js';
 import { knownVersion, libraryPath, openLibrary } from './library.js';
 
-/** The package's library, but for the text by which it says its version. */
+/** Copies the package's library and changes only the text of its version. */
 async function libraryOfVersion(version: string, folder: string): Promise<string> {
   const library = await readFile(libraryPath());
   const known = Buffer.from(`\0${knownVersion}\0`);
@@ -23,7 +23,7 @@ test('the known version is the one that this package depends on', async () => {
   assert.ok(openLibrary(libraryPath()).table.every((place) => place !== 0n));
 });
 
-// Elsewhere the system refuses a library that was changed after it was signed, or loads none from such a name.
+// Other systems refuse a library that was changed after it was signed, or one with such a name.
 test('a library of another version is refused by name', { skip: process.platform !== 'linux' }, async (t) => {
   const folder = await temporaryFolder(t);
   for (const version of ['1.29.0', '1.30.1']) {

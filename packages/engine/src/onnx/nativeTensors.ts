@@ -1,6 +1,6 @@
 /** Tensors as ONNX Runtime sees them (`OrtValue`): the same memory, described once. */
 import { runtime, written, type Pointer } from './runtime.js';
-import { maxRank, type Tensor, type Tensors } from './tensor.js';
+import { maxDimensions, type Tensor, type Tensors } from './tensor.js';
 
 /** Release them when no run uses them any more. */
 export class NativeTensors {
@@ -49,8 +49,8 @@ export class RegisteredTensors {
 
 const collected = new FinalizationRegistry(releaseAll);
 
-/** ONNX Runtime reads it at once. */
-const shape = new BigInt64Array(maxRank);
+/** All values share this memory, because ONNX Runtime reads a shape at once. */
+const shape = new BigInt64Array(maxDimensions);
 
 function createValue(tensor: Tensor): Pointer {
   const { data, dims } = tensor;

@@ -26,7 +26,7 @@ process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
 export type { Pointer } from './library.js';
 
-/** What most functions return: null, or an error to be read and released. */
+/** The result of most functions: null, or an error that must be read and released. */
 type Status = Pointer | null;
 
 /** Memory whose address is passed to a function. */

@@ -15,7 +15,7 @@ import { Session, type SessionOptions } from './session.js';
 import { SharedConstants } from './sharedConstants.js';
 import { Tensor } from './tensor.js';
 
-/** Makes a session and runs it, as everything of the engine does. */
+/** Creates a session and runs it, as every part of the engine does. */
 const childScript = `
   const { Tensor } = await import('./tensor.js');
   const { GraphBuilder } = await import('./graphBuilder.js');
@@ -29,7 +29,7 @@ const childScript = `
   session.release();
 `;
 
-/** Tensors can come before any session. */
+/** Registers a tensor before there is a session. */
 const tensorsScript = `
   const { Tensor } = await import('./tensor.js');
   const { RegisteredTensors } = await import('./nativeTensors.js');
@@ -42,7 +42,7 @@ for (const [what, script] of [
 ] as const) {
   test(`ONNX Runtime reports nothing to anybody of ${what}`, async (t) => {
     const folder = await temporaryFolder(t);
-    // Its uploader leaves a session of its own, a log and an identifier of the machine where it runs.
+    // The telemetry of ONNX Runtime would leave a log and an identifier of the machine in these folders.
     const env = { PATH: process.env['PATH'] ?? '', TMPDIR: folder, HOME: folder, XDG_CACHE_HOME: folder };
     const options = { cwd: import.meta.dirname, env };
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], options);
@@ -54,7 +54,7 @@ function vector(...values: number[]): Tensor {
   return new Tensor(Float32Array.from(values), [values.length]);
 }
 
-/** A session that computes `sum` and `product` of `x` and `y`. */
+/** Creates a session that computes `sum` and `product` of `x` and `y`. */
 async function sumAndProduct(): Promise<Session> {
   const graph = new GraphBuilder();
   for (const name of ['x', 'y']) graph.input(name, 'float32', ['N']);
@@ -139,7 +139,7 @@ function exposedGarbageCollector(): () => void {
   return runInNewContext('gc') as () => void;
 }
 
-/** What is forgotten is told of in turns of its own. */
+/** Collects garbage until `isDone`. Finalizers run in later turns of the event loop. */
 async function collectAll(isDone: () => boolean): Promise<void> {
   for (let turn = 0; turn < 20 && !isDone(); turn += 1) {
     collectGarbage();
@@ -156,7 +156,7 @@ type Counted =
   | 'createPrepackedWeightsContainer'
   | 'releasePrepackedWeightsContainer';
 
-/** How often functions of ONNX Runtime are called. A mock of the test runner would hold what its callers hold. */
+/** Counts calls of ONNX Runtime's functions. A mock of the test runner would keep their arguments in memory. */
 function counted(t: TestContext, ...names: readonly Counted[]): () => readonly number[] {
   const functions: Record<Counted, (...values: never[]) => unknown> = runtime();
   const counts = names.map((name) => {
@@ -216,7 +216,7 @@ test('shared constants are released by who made them, or when nobody holds them 
   const tensors = { x: vector(1, 2) };
   (() => {
     const { container } = SharedConstants.create(tensors);
-    // Another thread's.
+    // The view that another thread has.
     SharedConstants.ofThread(container, tensors);
   })();
   await collectAll(() => calls()[1] === 1);

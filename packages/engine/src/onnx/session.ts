@@ -1,6 +1,7 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, all with the same settings. */
 import { setImmediate } from 'node:timers/promises';
 import { markProgress } from '../support/progress.js';
+import { sum } from '../support/numbers.js';
 import { RegisteredTensors, NativeTensors } from './nativeTensors.js';
 import { logErrors, runtime, written, type Pointer } from './runtime.js';
 import type { SharedConstants } from './sharedConstants.js';
@@ -27,7 +28,7 @@ export interface ChosenConstants {
 /** Options of the sessions being made. Nothing else may keep their constants from being collected. */
 const inUse = new Set<SessionOptions>();
 
-/** How long a thread spins for the next operator before it sleeps and must be woken. */
+/** The time for which a thread spins for the next operator before it sleeps and must be woken. */
 const spinUs = 10;
 
 /** Tensors by their names in a graph. Register tensors that many runs use. */
@@ -159,7 +160,7 @@ function valuesOf({ values }: NativeTensors): BigUint64Array {
 }
 
 function joined(parts: readonly BigUint64Array[]): BigUint64Array {
-  const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  const all = new BigUint64Array(sum(parts.map(({ length }) => length)));
   let start = 0;
   for (const part of parts) {
     all.set(part, start);

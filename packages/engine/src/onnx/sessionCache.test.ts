@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { Session } from './session.js';
 import { Scorer } from '../scoring/scorer.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { readerOf } from '../model/weights.js';
-import { randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { SessionCache } from './sessionCache.js';
 
 test('simultaneous first calls make one session, which closing frees', async (t) => {

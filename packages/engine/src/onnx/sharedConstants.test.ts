@@ -15,7 +15,7 @@ function matrix(rows: number, columns: number): Tensor {
   );
 }
 
-/** A model that computes `y`, the product of `x` `[2, size]` with the constant or with its transpose. */
+/** Builds a model that computes `y`, the product of `x` `[2, size]` with the constant or with its transpose. */
 function product(size: number, transB: 0 | 1): { readonly model: Buffer; readonly names: readonly string[] } {
   const graph = new GraphBuilder();
   const x = graph.input('x', 'float32', [2, size]);

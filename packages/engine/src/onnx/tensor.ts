@@ -1,10 +1,11 @@
 /** Inputs and outputs of graphs. */
+import { elementCount } from '../support/numbers.js';
 
 /** The number types of the engine's graphs: float32, int32, int64, int8, and int4 in pairs. */
 export type TensorData = Float32Array | Int32Array | BigInt64Array | Int8Array;
 
-/** No graph here has a tensor of more dimensions. */
-export const maxRank = 8;
+/** No graph of the engine has a tensor of more dimensions. */
+export const maxDimensions = 8;
 
 /** An array of numbers in the caller's memory. A run reads or writes it in place. */
 export class Tensor {
@@ -17,10 +18,9 @@ export class Tensor {
     readonly dims: readonly number[],
     readonly numbersPerItem: 1 | 2 = 1,
   ) {
-    const size = dims.reduce((product, length) => product * length, 1);
-    if (dims.length > maxRank) throw new RangeError(`a tensor has at most ${maxRank} dimensions`);
+    if (dims.length > maxDimensions) throw new RangeError(`a tensor has at most ${maxDimensions} dimensions`);
     const count = data.length * numbersPerItem;
-    if (size !== count) throw new RangeError(`${count} numbers are not [${dims.join(', ')}]`);
+    if (elementCount(dims) !== count) throw new RangeError(`${count} numbers are not [${dims.join(', ')}]`);
   }
 }
 

@@ -15,12 +15,12 @@ const tools = [{ name: 'time', parameters: { type: 'object' } }];
 const callMarkup = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>'];
 const thoughtMarkup = ['<think>', '</think>'];
 const thinkingTemplate = 'chat_template.jinja';
-/** Writes turns, and knows neither of thoughts nor of calls. */
+/** A template that writes turns but neither thoughts nor calls. */
 const plainTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
 {% endfor %}<|im_start|>assistant
 `;
-/** As Qwen3's: an empty thought where thinking is switched off. */
+/** Like Qwen3's template, this writes an empty thought where thinking is switched off. */
 const thinkingSwitch = `{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}`;
 
 const request = (changes: Partial<GenerateRequest['prompt']> = {}, toolChoice?: 'none'): GenerateRequest => ({
@@ -31,7 +31,7 @@ const request = (changes: Partial<GenerateRequest['prompt']> = {}, toolChoice?: 
   ...(toolChoice === undefined ? {} : { toolChoice: { kind: toolChoice } }),
 });
 
-/** The texts of what is banned, in the order of their ids. */
+/** The texts of the banned tokens, in the order of their ids. */
 async function bannedIn(folder: string, asked: GenerateRequest): Promise<string[]> {
   const tokenizer = await ChatTokenizer.load(folder);
   const known = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', ...thoughtMarkup, ...callMarkup];
@@ -63,7 +63,7 @@ suite(
       };
       for (const thinking of [undefined, false, true]) {
         assert.deepEqual(await thoughtsBannedIn(plainTemplate, thinking), thoughtMarkup);
-        // A template that cannot switch thoughts off has a model that thinks whatever it is told.
+        // This template has no switch for thoughts, so its model always thinks.
         assert.deepEqual(await thoughtsBannedIn(`${plainTemplate}<think>\n`, thinking), []);
         assert.deepEqual(await thoughtsBannedIn(`{# <think> #}${plainTemplate}`, thinking), []);
       }
@@ -124,7 +124,7 @@ suite('A banned token', () => {
     await withRandomCheckpoint(async (folder) => {
       const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
       try {
-        // A random model at this temperature draws all of its 384 tokens alike, six of which are markup.
+        // At this temperature a random model draws all of its 384 tokens about equally often. Six of them are markup.
         const ask = (tools: NonNullable<GenerateRequest['prompt']['tools']>, seed: number) =>
           engine.generate({ ...request({ tools }), maxOutputTokens: 400, temperature: 50, seed });
         const seeds = [0, 1, 2, 3, 4, 5];

@@ -1,4 +1,4 @@
-/** Chat templates whose prompt ends in `<think>`, as those of QwQ, Qwen3-Thinking and the distilled R1 do. */
+/** Chat templates that end the prompt with `<think>`, like those of QwQ, Qwen3-Thinking and the distilled R1. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -8,7 +8,7 @@ export const noThought = `\n${END}\n\n`;
 export interface ReasoningSplit {
   /** The text after the reasoning, or the whole text if there is none. */
   readonly answer: string;
-  /** How many tokens the reasoning takes, tags included. */
+  /** The number of tokens of the reasoning, tags included. */
   readonly reasoningTokens: number;
 }
 

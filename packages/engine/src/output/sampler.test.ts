@@ -35,7 +35,7 @@ test('min-p never draws what is less likely than its share of the most likely to
   const logits = Float32Array.of(0, Math.log(2), Math.log(5), -Infinity);
   const random = createRandom(11);
   const drawn = new Set<number>();
-  // 1/5 of the most likely token is cut off at any temperature, 2/5 is not.
+  // A token with 1/5 of the greatest probability is cut off at any temperature, one with 2/5 is not.
   for (let draw = 0; draw < 2_000; draw += 1) drawn.add(sample(logits, { temperature: 4, minP: 0.3 }, random));
   assert.deepEqual([...drawn].sort(), [1, 2]);
 });

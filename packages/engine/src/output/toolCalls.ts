@@ -11,7 +11,7 @@ export const callStart = '<tool_call>';
 export const callEnd = '</tool_call>';
 
 export interface ParsedCalls {
-  /** What the model wrote outside its calls. */
+  /** The text that the model wrote outside its calls. */
   readonly text: string;
   readonly calls: readonly ToolCall[];
   /** Why the first unreadable call is invalid. */

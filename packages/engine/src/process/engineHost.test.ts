@@ -2,43 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
-import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import type { TrainingSession } from '../engine.js';
-import type { ChatPrompt, GenerateRequest } from '../types.js';
+import { assertEnded, killed, long, prompt, short, withHost } from '../testing/hosts.js';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { startEngineHost } from './engineHost.js';
-import type { EngineExit, EngineHost, EngineStart } from './hostTypes.js';
-
-const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
-const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
-/** Takes seconds: the model never ends its turn by itself. */
-const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
-
-/** How an engine ends that somebody else kills. */
-const killed = { code: null, signal: 'SIGKILL', reason: 'exited' } as const;
-
-async function withHost(use: (host: EngineHost, folder: string) => Promise<void>): Promise<void> {
-  await withRandomCheckpoint(
-    async (folder) => {
-      const host = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
-      try {
-        await use(host, folder);
-      } finally {
-        await host.close();
-      }
-    },
-    { max_position_embeddings: 9000 },
-  );
-}
-
-function assertEnded(pid: number): void {
-  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
-}
+import type { EngineExit, EngineStart } from './hostTypes.js';
 
 suite('an engine in its own process', () => {
   test('answers as the embedded engine does', async () => {
@@ -65,37 +37,6 @@ suite('an engine in its own process', () => {
       const adapted = await host.score({ ...request, adapter });
       assert.notDeepEqual(adapted, await host.score(request));
       await engine.close();
-    });
-  });
-
-  test('goes on with a training that another process began, to the last bit', async () => {
-    await withHost(async (host, folder) => {
-      const example = await host.encode(prompt, 'Ada Kell.');
-      const batch = [{ sequence: example, weight: 1 }];
-      const options = { parent: null, rank: 2, alpha: 4, seed: 1, clipNorm: 0.5, weightDecay: 0.1 } as const;
-      const steps = async (training: TrainingSession, from: number, to: number): Promise<readonly number[]> => {
-        const losses: number[] = [];
-        for (let step = from; step < to; step += 1) losses.push((await training.step(batch, 1e-2 / (1 + step))).loss);
-        return losses;
-      };
-      const whole = await host.openTraining(options);
-      const losses = await steps(whole, 0, 9);
-      const expected = await whole.save(join(folder, 'whole'));
-      await whole.close();
-
-      const first = await host.openTraining(options);
-      assert.deepEqual(await steps(first, 0, 5), losses.slice(0, 5));
-      await first.snapshot(join(folder, 'snapshot'));
-      await first.close();
-      const other = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
-      try {
-        const second = await other.openTraining({ resume: join(folder, 'snapshot') });
-        assert.deepEqual(await steps(second, 5, 9), losses.slice(5));
-        const { contentHash } = await second.save(join(folder, 'resumed'));
-        assert.equal(contentHash, expected.contentHash);
-      } finally {
-        await other.close();
-      }
     });
   });
 
@@ -175,7 +116,7 @@ suite('an engine in its own process', () => {
     await withRandomCheckpoint(async (folder) => {
       const told: unknown[] = [];
       const logger = { info: () => undefined, warn: (fields: unknown) => told.push(fields) };
-      // A file cannot be a folder, so that quantised weights cannot be kept.
+      // A file stands where the folder should be, so quantised weights cannot be kept.
       const cacheFolder = join(folder, 'model', 'config.json');
       const options = { modelDir: join(folder, 'model'), threads: 1, weightFormat: 'q8', cacheFolder, logger } as const;
       const host = await startEngineHost(options);
@@ -188,65 +129,6 @@ suite('an engine in its own process', () => {
       } finally {
         await host.close();
       }
-    });
-  });
-
-  test('trains in a process of its own, of lower priority, that ends with the session', async () => {
-    await withHost(async (host) => {
-      const training = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
-      const [pid, ...others] = host.trainingPids;
-      assert.ok(pid !== undefined && pid !== host.pid);
-      assert.deepEqual(others, []);
-      // Windows has a few classes of priority only, and five steps do not lead to the next of them.
-      const own = getPriority(host.pid);
-      const lower = Math.min(constants.priority.PRIORITY_LOW, own + 5);
-      assert.equal(getPriority(pid), process.platform === 'win32' ? own : lower);
-      await training.close();
-      assert.deepEqual(host.trainingPids, []);
-      assertEnded(pid);
-    });
-  });
-
-  test('whose training is killed loses that session and nothing else', async () => {
-    await withHost(async (host) => {
-      const exits: EngineExit[] = [];
-      host.onExit((exit) => exits.push(exit));
-      const { pid: servingPid } = host;
-      const open = (): Promise<TrainingSession> => host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
-      const [lost, other] = [await open(), await open()];
-      const [pid] = host.trainingPids;
-      const batch = [{ sequence: await host.encode(prompt, 'Ada Kell.'), weight: 1 }];
-      const answer = host.generate({ ...long, maxOutputTokens: 200 });
-      process.kill(pid!, 'SIGKILL');
-      await assert.rejects(lost.step(batch, 1e-2), { name: 'EngineError', code: 'process_lost' });
-      assert.deepEqual(exits, [{ ...killed, pid, purpose: 'training' }]);
-      await lost.close();
-      assert.ok((await other.step(batch, 1e-2)).loss > 0);
-      assert.equal(host.pid, servingPid);
-      assert.ok((await answer).usage.outputTokens > 0);
-    });
-  });
-
-  test('keeps no process of a training that could not be opened', async () => {
-    await withHost(async (host) => {
-      await assert.rejects(host.openTraining({ parent: null, rank: 0, alpha: 2, seed: 1 }), {
-        code: 'invalid_request',
-      });
-      assert.deepEqual(host.trainingPids, []);
-    });
-  });
-
-  test('reports a training that is killed while it is opened', async () => {
-    await withHost(async (host) => {
-      const exits: EngineExit[] = [];
-      host.onExit((exit) => exits.push(exit));
-      // So many random numbers take longer than the signal.
-      const opening = host.openTraining({ parent: null, rank: 1024, alpha: 2, seed: 1 });
-      while (host.trainingPids.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      const [pid] = host.trainingPids;
-      process.kill(pid!, 'SIGKILL');
-      await assert.rejects(opening, { code: 'process_lost' });
-      assert.deepEqual(exits, [{ ...killed, pid, purpose: 'training' }]);
     });
   });
 
@@ -313,7 +195,7 @@ suite('an engine in its own process', () => {
       const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      // The engine process inherits this pipe, which ends with the last of those that hold it.
+      // The engine process inherits this pipe, which ends when the last process that holds it ends.
       const ended = once(parent.stderr.pipe(process.stderr, { end: false }), 'unpipe');
       const [output] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(output.toString());

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type CallOptions, type EncodeOptions, type TrainingSession } from '../engine.js';
+import { engineClosed, unlessCancelled } from '../support/cancelling.js';
 import type {
   ChatPrompt,
   GenerateRequest,
@@ -127,7 +128,8 @@ class ProcessHost implements EngineHost {
     args: MethodArguments<M>,
     options: CallOptions = {},
   ): Promise<MethodResult<M>> {
-    const engineProcess = await unlessAborted(this.running().catch(notRunning), options);
+    // Starting a process can take a while.
+    const engineProcess = await unlessCancelled(this.running().catch(notRunning), options);
     return engineProcess.call(method, args, options);
   }
 
@@ -194,8 +196,8 @@ class ProcessHost implements EngineHost {
     // Nobody knows whether an abandoned step has changed the weights, so they must not be used.
     let unsure = false;
     const call: EngineProcess['call'] = async (...message) => {
-      if (closed) throw new EngineError('invalid_request', 'The training session is closed.');
-      if (unsure) throw new EngineError('invalid_request', 'A step of the training session had no answer.');
+      if (closed) throw new EngineError('invalid_request', 'the training session is closed');
+      if (unsure) throw new EngineError('invalid_request', unsureMessage);
       return engineProcess.call(...message);
     };
     return {
@@ -238,7 +240,7 @@ class ProcessHost implements EngineHost {
   }
 
   private checkOpen(): void {
-    if (this.closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed');
+    if (this.closing.signal.aborted) throw engineClosed();
   }
 
   private reportLoss(exit: EngineExit): void {
@@ -253,24 +255,17 @@ class ProcessHost implements EngineHost {
     try {
       await sleep(delay, undefined, { signal: this.closing.signal });
     } catch {
-      throw new EngineError('cancelled', 'the engine was closed');
+      throw engineClosed();
     }
   }
 }
 
-/** Why a process cannot start has nothing to do with the call that waited for it. */
+const unsureMessage =
+  'a step of the training session had no answer, so its weights are not known: close it and open another';
+
+/** The reason why a process cannot start has nothing to do with the call that waited for it. */
 function notRunning(error: unknown): never {
   if (error instanceof EngineError && error.code === 'cancelled') throw error;
-  throw new EngineError('not_running', 'a process of the engine could not be started', { cause: error });
-}
-
-/** Settles like `promise`, but rejects as soon as the signal aborts. Starting a process can take a while. */
-function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new EngineError('cancelled', 'the call was cancelled'));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  const reason = error instanceof EngineError ? `: ${error.message}` : '';
+  throw new EngineError('not_running', `the engine's process could not be started${reason}`, { cause: error });
 }

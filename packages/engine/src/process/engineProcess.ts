@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import { removeLeftConstants } from '../inference/constantFolder.js';
+import { cancelled, engineClosed } from '../support/cancelling.js';
 import { heartbeatDescriptor } from './heartbeat.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
@@ -130,7 +131,7 @@ export class EngineProcess {
     return this.ended ? undefined : this.child.pid;
   }
 
-  /** How many calls were rejected without an answer. The process may have done their work all the same. */
+  /** The number of calls that were rejected without an answer. The process may have done their work all the same. */
   get abandonedCalls(): number {
     return this.abandoned;
   }
@@ -155,7 +156,7 @@ export class EngineProcess {
     { signal }: CallOptions = {},
   ): Promise<MethodResult<M>> {
     if (signal?.aborted === true) return Promise.reject(cancelled());
-    if (this.closing) return Promise.reject(closed());
+    if (this.closing) return Promise.reject(engineClosed());
     if (this.ended) return Promise.reject(lost('it had ended before the call'));
     const id = this.nextId;
     this.nextId += 1;
@@ -189,8 +190,9 @@ export class EngineProcess {
       try {
         this.send({ kind: 'call', id, method, args } as HostMessage);
       } catch (error) {
-        const refusal = new EngineError('invalid_request', 'the call holds what cannot be sent', { cause: error });
-        this.pending.get(id)?.reject(refusal);
+        const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+        const message = `the call holds a value that cannot be sent to another process: ${reason}`;
+        this.pending.get(id)?.reject(new EngineError('invalid_request', message, { cause: error }));
       }
     });
   }
@@ -268,7 +270,7 @@ export class EngineProcess {
     this.ended = true;
     const end = signal === null ? `it ended with exit code ${code ?? 'unknown'}` : `it ended by ${signal}`;
     const how = this.hang === null ? end : hangDescriptions[this.hang];
-    const error = this.closing ? closed() : lost(how);
+    const error = this.closing ? engineClosed() : lost(how);
     this.settleOpened?.reject(error);
     for (const call of [...this.pending.values()]) call.reject(error);
   }
@@ -276,16 +278,8 @@ export class EngineProcess {
 
 const hangDescriptions: Readonly<Record<Hang, string>> = {
   unresponsive: 'it gave no sign of life and was killed',
-  stalled: 'it got nowhere and was killed',
+  stalled: 'it made no progress and was killed',
 };
-
-function cancelled(): EngineError {
-  return new EngineError('cancelled', 'the call was cancelled');
-}
-
-function closed(): EngineError {
-  return new EngineError('cancelled', 'the engine was closed');
-}
 
 function lost(how: string): EngineError {
   return new EngineError('process_lost', `the engine process was lost: ${how}`);

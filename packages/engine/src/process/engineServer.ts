@@ -79,7 +79,7 @@ export class EngineServer {
 
   private training(id: number): TrainingSession {
     const session = this.trainings.get(id);
-    if (session === undefined) throw new EngineError('invalid_request', 'There is no such training session.');
+    if (session === undefined) throw new EngineError('invalid_request', 'there is no such training session');
     return session;
   }
 }

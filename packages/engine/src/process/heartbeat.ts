@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 /** The file descriptor of the pipe to the host, after the standard streams and the channel. */
 export const heartbeatDescriptor = 4;
 
-/** What an engine has done since its last beat. Each beat is one byte, so that none is cut in two. */
+/** A beat says what the engine did since the last one. It is one byte, so that none is cut in two. */
 export const beatCodes = {
   /** A run has ended, or a session was made. */
   progressed: 'p',

@@ -5,22 +5,17 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { long, prompt, short } from '../testing/hosts.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { startEngineHost } from './engineHost.js';
 import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
-
-const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
-const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
-/** Takes seconds: the model never ends its turn by itself. */
-const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
 
 const quick = { silenceMs: 3_000 };
 
 const mkfifo = '/usr/bin/mkfifo';
 const needsMkfifo = { skip: !existsSync(mkfifo) };
 
-/** Opening a pipe that nobody writes to takes for ever. Returns the file, to be removed. */
+/** Replaces the weights by a pipe that nobody writes to, so that opening it never ends. Returns the file to remove. */
 async function replaceWeightsByPipe(folder: string): Promise<string> {
   const [name] = await readdir(join(folder, 'weights'));
   const file = join(folder, 'weights', name!);
@@ -92,7 +87,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
       const controller = new AbortController();
       const aborted = host.generate(long, { signal: controller.signal });
       const waiting = host.generate({ ...short, maxOutputTokens: 4 });
-      // Both are on their way to the process.
+      // By now both calls have been sent to the process.
       await new Promise(setImmediate);
       controller.abort();
       await assert.rejects(aborted, { name: 'EngineError', code: 'cancelled' });
@@ -142,7 +137,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
   test('is not one that computes for longer than it may be silent', { timeout: 300_000 }, async () => {
     await withHost({ watch: quick }, async (host, exits) => {
       const { pid } = host;
-      // Counting blocks the thread from the beginning of the text to its end.
+      // Counting a text blocks the thread until it is done.
       for (let length = 100_000, blockedMs = 0; blockedMs < 2 * quick.silenceMs; length *= 2) {
         const content = 'Who built it? '.repeat(length / 10);
         const startedAt = performance.now();
@@ -159,7 +154,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
     await withHost({ weightFormat: 'q8', watch: { idleMs: 8_000 }, logger }, async (host, exits, folder) => {
       const weights = await replaceWeightsByPipe(folder);
       const { pid } = host;
-      await assert.rejects(host.generate(short), { code: 'process_lost', message: /got nowhere/ });
+      await assert.rejects(host.generate(short), { code: 'process_lost', message: /made no progress/ });
       assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL', purpose: 'serving', reason: 'stalled' }]);
       await assert.rejects(host.generate(short), { code: 'not_running' }, 'so has one that loads its model');
       await rm(weights);

@@ -28,17 +28,17 @@ test('the host removes the weights that an engine has left which was killed whil
           (error: unknown) => ended.push(error),
         );
         while (ended.length === 0 && (await readdir(scratch)).length === 0) await new Promise(setImmediate);
-        // On a machine that is so busy that this comes too late, nothing is left anyway.
+        // If a busy machine makes this too late, the files are gone already, and the test passes.
         process.kill(pid!, 'SIGKILL');
         await answer;
-        // Nobody asks the next engine for anything, which would remove them, too.
+        // A call to the next engine would remove the files, too, so this test makes none.
         for (let tries = 0; tries < 1000 && (await readdir(scratch)).length > 0; tries += 1) await sleep(10);
         assert.deepEqual(await readdir(scratch), []);
       } finally {
         await host.close();
       }
     },
-    // As many files as take a while to write.
+    // So many layers make so many files that writing them takes a while.
     { num_hidden_layers: 24 },
   );
 });

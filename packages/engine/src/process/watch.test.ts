@@ -7,7 +7,7 @@ import { defaultBounds, Watch, type Hang, type Work } from './watch.js';
 const { silenceMs, idleMs, runMs } = defaultBounds;
 const tickMs = new Watch(defaultBounds, 'serving').intervalMs;
 
-/** Ticks as they come by themselves, with a beat after each, until the process is to be killed or the time is over. */
+/** Ticks regularly, with a beat after each tick, until the process is to be killed or `ms` have passed. */
 function pass(watch: Watch, ms: number, work: Work, beat: string | null): Hang | null {
   for (let passedMs = 0; passedMs < ms && watch.hang === null; passedMs += tickMs) {
     watch.tick(tickMs, work);
@@ -83,7 +83,7 @@ suite('the watch over an engine', () => {
       fc.property(fc.array(suspension, { maxLength: 50 }), work, (suspensions, given) => {
         const watch = heard();
         for (const { elapsedMs, beats } of suspensions) {
-          // The timer is late first; what lies in the pipe is read after it.
+          // The late timer runs first. The pipe is read after it.
           watch.tick(elapsedMs, given);
           assert.equal(watch.hang, null);
           watch.hear(beatCodes.progressed.repeat(beats + 1));

@@ -1,20 +1,20 @@
 import type { EnginePurpose } from './protocol.js';
 import { beatCodes } from './heartbeat.js';
 
-/** How long an engine may behave like a hung one, in milliseconds during which the host itself ran. */
+/** Bounds on the time in which an engine may behave like a hung one. Only time in which the host itself ran counts. */
 export interface WatchBounds {
   /**
-   * How long it may send no heartbeat. By default 15 s. After a third of that it counts as unresponsive. A process that
-   * starts or trains has four times as long.
+   * The longest time without a heartbeat. By default 15 s. After a third of that the engine counts as unresponsive. A
+   * process that starts or trains has four times as long.
    */
   readonly silenceMs: number;
   /**
-   * How long it may have calls to answer or a model to load, but end no run and use no processor time. By default 5
-   * minutes.
+   * The longest time with calls to answer or a model to load, but without the end of a run and without processor time.
+   * By default 5 minutes.
    */
   readonly idleMs: number;
   /**
-   * How long it may compute for its calls but end no run. By default an hour. The longest run scores one whole
+   * The longest time of computing without the end of a run. By default an hour. The longest run scores one whole
    * sequence: 8,000 tokens of a model of 7 billion parameters take 40 minutes at 50 GFLOP/s.
    */
   readonly runMs: number;
@@ -25,7 +25,7 @@ export const defaultBounds: WatchBounds = { silenceMs: 15_000, idleMs: 300_000, 
 /** Why a process is killed: it gives no sign of life, or it does but its calls make no progress. */
 export type Hang = 'unresponsive' | 'stalled';
 
-/** What an engine has to do. */
+/** The work that an engine has at the moment. */
 export type Work = 'load' | 'calls' | 'none';
 
 const beatsPerSilence = 15;

@@ -1,4 +1,4 @@
-/** Adapters of jobs: when they are loaded, whom they hold up, and when they are given back. */
+/** When adapters of jobs are loaded, which jobs they delay, and when they are given back. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -18,13 +18,13 @@ test('adapters of those that wait are loaded at once while there is room, else w
   await withGenerator(async ({ generator: roomy, adapter, model }) => {
     const expected = await roomy.generate(job({ adapter }));
     const narrow = new Generator(model, new TestAdapters(1), 3);
-    for (const [generator, mostLoadedAtOnce] of [
+    for (const [generator, maxLoadedAtOnce] of [
       [roomy, 9],
       [narrow, 4],
     ] as const) {
       let answered = 0;
       const answeredBefore: number[] = [];
-      // Equal in content, but each an object of its own.
+      // The jobs are equal in content, but each is an object of its own.
       const counted = (number: number): GenerationJob => ({
         ...job(),
         adapter: loadedBy(adapter.contentHash, () => {
@@ -46,10 +46,7 @@ test('adapters of those that wait are loaded at once while there is room, else w
       assert.ok(outcomes[4]?.status === 'rejected' && outcomes[4].reason instanceof EngineError);
       assert.equal(answeredBefore.length, 9);
       const loadedAtOnce = answeredBefore.filter((earlier) => earlier === 0).length;
-      assert.ok(
-        loadedAtOnce <= mostLoadedAtOnce && (generator === narrow || loadedAtOnce === 9),
-        answeredBefore.join(),
-      );
+      assert.ok(loadedAtOnce <= maxLoadedAtOnce && (generator === narrow || loadedAtOnce === 9), answeredBefore.join());
     }
     await narrow.close();
   });
@@ -78,7 +75,7 @@ test('adapters that come and go in the memory of others, also scored with, give 
   await withRandomCheckpoint(async (folder) => {
     const { config } = await openCheckpoint(join(folder, 'model'));
     const adapters: AdapterReference[] = [];
-    // All have the same size in memory, but where one is padded with zeros, another has numbers.
+    // The adapters have the same size in memory, but one has zeros as padding where another has numbers.
     for (let seed = 0; seed < 40; seed += 1)
       adapters.push(await writeRandomAdapter(join(folder, `a${seed}`), config, seed, 1 + (seed % 8)));
     const bytes = adapterBytes(await loadAdapter(adapters[0]!, config));
@@ -117,7 +114,7 @@ test('an adapter is released once, however its job ends', async () => {
       return false;
     };
     const calls = [
-      // The first, so that its adapter is being loaded when it is cancelled.
+      // This one is first, so its adapter is being loaded when it is cancelled.
       generate('cancelled while it waits', { signal: waiting.signal }, late),
       generate('ends', {}),
       generate('fails', { isComplete: failAtThirdToken }),
@@ -144,7 +141,7 @@ test('an adapter that takes for ever to load holds up nobody who runs', async ()
     const expected = await generator.generate(job());
     const running = generator.generate(job());
     let finish = (): void => undefined;
-    // A fault injector: a disk that does not answer until it is told to.
+    // A fault injector: a disk that answers only when told to.
     const slow = new Promise<LoadedAdapter>((resolve) => {
       finish = () => resolve(adapter);
     });
@@ -167,7 +164,7 @@ test('while an adapter loads for ever, those who are ready begin, in the order o
     const expected = [await generator.generate(job()), await generator.generate(job({ adapter }))];
     const controller = new AbortController();
     const stuck = generator.generate(neverLoads(controller.signal));
-    // Those that come in the same turn, and those that come when the generator has nothing to do but wait.
+    // The jobs of the first round come in one turn. Those of the second come while the generator only waits.
     for (let round = 0; round < 2; round += 1) {
       const order: number[] = [];
       const kept = loadedBy(adapter.contentHash, () => Promise.resolve(adapter), adapter);
@@ -200,7 +197,7 @@ test('one whose adapter has been slow to load is the next to begin when it is th
       .generate({ ...job({ maxOutputTokens: 1 }), adapter: loadedBy('slow', () => loaded) })
       .then(note('slow'));
     await generator.generate(job());
-    // Three fill the batch; the others come after the slow one, and must not be let in before it for ever.
+    // Three jobs fill the batch. The others come after the slow one and must not begin before it for ever.
     const first = [1, 2, 3].map(() => generator.generate(job()).then(note('first')));
     const later = [1, 2, 3, 4, 5, 6].map(() => generator.generate(job()).then(note('later')));
     await new Promise((resolve) => setImmediate(resolve));
@@ -223,7 +220,7 @@ test('who waits for an adapter is cancelled at once, and what is loaded for nobo
     one.abort();
     await assert.rejects(stuck, refused);
     assert.deepEqual(await last, expected);
-    // Closing waits for no disk either.
+    // Closing does not wait for a disk, either.
     const closing = assert.rejects(generator.generate(neverLoads()), refused);
     await generator.close();
     await closing;

@@ -1,10 +1,11 @@
 import { maxConcurrentLoads, type AdapterSource } from '../adapters/adapterCache.js';
 import { adapterBytes, type LoadedAdapter } from '../adapters/loadedAdapter.js';
+import { sum } from '../support/numbers.js';
 import type { Sequence } from './sequence.js';
 
 /**
- * How long running answers wait for the adapter of the first in the queue. If each ran alone until the next is loaded,
- * batches would stay small for as long as adapters are being loaded.
+ * The longest time that running answers wait for the adapter of the first in the queue. Without this wait each answer
+ * would run alone until the next adapter is loaded, and batches would stay small.
  */
 const maxLoadWaitMs = 20;
 
@@ -153,7 +154,7 @@ export class AdmissionQueue {
   /** Size of the adapters of all sequences that wait or have begun. Each adapter counts once. */
   private heldBytes(): number {
     const held = new Set([...this.queue, ...this.started()].flatMap(({ adapter }) => adapter ?? []));
-    return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
+    return sum([...held].map(adapterBytes));
   }
 
   /** `heldBytes` and the adapters being loaded, each of which may be as large as the largest so far. */

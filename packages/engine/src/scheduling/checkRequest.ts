@@ -8,10 +8,11 @@ export function checkRequest(request: GenerateRequest): void {
     throw new EngineError('invalid_request', message);
   };
   const { maxOutputTokens, temperature, minP = 0, seed, toolChoice, isolationKey } = request;
-  if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
-  if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
+  if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1)
+    refuse('maxOutputTokens must be a whole number of at least 1');
+  if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number of at least 0');
   if (!(minP >= 0 && minP <= 1)) refuse('minP must be a number from 0 to 1');
-  if (isolationKey === '') refuse('isolationKey must not be empty');
+  if (isolationKey === '') refuse('isolationKey must not be empty; leave it out to share nothing');
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
   if (toolChoice?.kind === 'required' && !mayCallTools(request))
     refuse('toolChoice asks for a call, but there are no tools');

@@ -1,61 +1,12 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { tinyTokenizer, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
-import { copies } from '../testing/runs.js';
-import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import { EmbeddedEngine } from '../embeddedEngine.js';
-import { EngineError } from '../engine.js';
-import { allFinite } from '../support/finite.js';
-import type { DecoderConfig } from '../model/config.js';
-import { SharedWeights } from '../model/sharedWeights.js';
-import { weightFormats, type WeightFormat } from '../model/quantization.js';
-import { loadQuantizedWeights } from '../model/quantizedWeights.js';
-import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
+import { weightFormats } from '../model/quantization.js';
 import { bannedTokens } from '../output/bannedTokens.js';
-import { generationThreads } from '../inference/generationThreads.js';
-import { ModelRunner, type DecodeRow } from '../inference/modelRunner.js';
-import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
-import { KvCache, noContents } from '../cache/kvCache.js';
-
-const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
-
-interface Setting {
-  readonly engine: EmbeddedEngine;
-  /** No adapter, three adapters of unlike rank, and one of unlike ranks that leaves projections alone. */
-  readonly adapters: readonly (AdapterReference | null)[];
-}
-
-const uneven = { targets: ['q_proj', 'v_proj', 'down_proj'], rankPattern: new Map([['v_proj', 18]]) };
-
-async function withEngine(use: (setting: Setting) => Promise<void>, weightFormat: WeightFormat = 'f32'): Promise<void> {
-  await withRandomCheckpoint(async (folder, config) => {
-    const adapters = await Promise.all(
-      [2, 4, 7].map((rank) => writeRandomAdapter(join(folder, `adapter-${rank}`), config, rank, rank)),
-    );
-    adapters.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, uneven));
-    const modelDir = join(folder, 'model');
-    const engine = await EmbeddedEngine.open({ modelDir, threads: 1, maxBatch: 3, weightFormat });
-    try {
-      await use({ engine, adapters: [null, ...adapters] });
-    } finally {
-      await engine.close();
-    }
-  });
-}
-
-const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
-  prompt: user('Who built it?'),
-  adapter: null,
-  maxOutputTokens: 24,
-  temperature: 0,
-  ...changes,
-});
-
-/** What does not depend on the company a request had in its batch. */
-const essence = ({ text, finishReason, usage }: GenerateResult) => ({ text, finishReason, usage });
+import { essence, request, user, withEngine } from '../testing/engines.js';
+import { tinyTokenizer } from '../testing/randomCheckpoint.js';
+import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import type { ChatPrompt, GenerateResult } from '../types.js';
 
 test('greedy output is the same alone and in any mixture of rows', async (t) => {
   for (const format of weightFormats) {
@@ -79,45 +30,6 @@ test('greedy output is the same alone and in any mixture of rows', async (t) => 
       }, format);
     });
   }
-});
-
-test('an option that cannot be meant is refused by its name, as a batch of no rows, in which nothing would ever begin', async () => {
-  await withRandomCheckpoint(async (folder) => {
-    const refused: readonly (readonly [string, readonly unknown[], RegExp])[] = [
-      ...['threads', 'maxContextLength', 'maxBatch'].map(
-        (name) => [name, [0, -1, 0.5, NaN], /^\w+ must be a whole number of at least 1$/] as const,
-      ),
-      ...['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'].map(
-        (name) => [name, [-1, NaN], /^\w+ must be a number of bytes of at least 0$/] as const,
-      ),
-      ['weightFormat', ['q5'], /^weightFormat must be one of f32, q8, q4$/],
-    ];
-    for (const [name, values, reason] of refused) {
-      for (const value of values) {
-        await assert.rejects(EmbeddedEngine.open({ modelDir: join(folder, 'model'), [name]: value }), (error) => {
-          assert.ok(error instanceof EngineError && error.code === 'invalid_request', `${name} ${String(value)}`);
-          assert.match(error.message, reason);
-          return error.message.startsWith(name);
-        });
-      }
-    }
-  });
-});
-
-test('what an earlier sequence left beyond the end of another has no influence, however large', async () => {
-  await withRandomCheckpoint(async (folder) => {
-    const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const runner = new ModelRunner({ config, weights: await SharedWeights.open(config, weights), threads: 1 });
-    const answer = async (left: number) => {
-      const cache = new KvCache(config);
-      cache.write(0, 0, new Float32Array(cache.read(0, 0, 60).length).fill(left));
-      const logits = copies([await runner.append(cache, [7, 11, 13], 0, null)]);
-      return [...logits, ...copies(await runner.decode(cache, [{ token: 5, cachedTokens: 3, adapter: null }]))];
-    };
-    const expected = await answer(0);
-    for (const left of [1, 1e12, 3e38, Infinity, NaN]) assert.deepEqual(await answer(left), expected, `${left}`);
-    await runner.close();
-  });
 });
 
 test('greedy output is that of the whole sequence computed anew for every token', async () => {
@@ -150,102 +62,6 @@ test('greedy output is that of the whole sequence computed anew for every token'
     }
   });
 });
-
-interface BatchCase {
-  readonly hiddenSize: number;
-  readonly ffnSize: number;
-  readonly headDim: number;
-  readonly layers?: number;
-  readonly heads?: number;
-  /** That are really used, see `generationThreads`. */
-  readonly threads?: number;
-}
-
-/**
- * Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide
- * enough for threads.
- */
-const batchCases: readonly BatchCase[] = [
-  { hiddenSize: 32, ffnSize: 64, headDim: 16 },
-  { hiddenSize: 40, ffnSize: 72, headDim: 10 },
-  { hiddenSize: 192, ffnSize: 384, headDim: 64 },
-  { hiddenSize: 192, ffnSize: 384, headDim: 24 },
-  ...[2, 3].map((threads) => ({ hiddenSize: 520, ffnSize: 1544, headDim: 64, layers: 1, threads })),
-  // More threads than heads, which are so wide that their keys are many blocks.
-  { hiddenSize: 520, ffnSize: 1544, headDim: 512, layers: 1, heads: 2, threads: 3 },
-];
-
-/** Up to how many rows of which no two are alike. */
-const mostRows = 8;
-
-async function openRunner(
-  modelDir: string,
-  threads: number,
-  format: WeightFormat,
-): Promise<{ readonly runner: ModelRunner; readonly config: DecoderConfig }> {
-  const { config, weights, description } = await openCheckpoint(modelDir);
-  const model = { config, weights: await SharedWeights.open(config, weights), threads };
-  if (format === 'f32') return { runner: new ModelRunner(model), config };
-  const source = { config, reader: weights, contentHash: description.contentHash };
-  const quantized = await loadQuantizedWeights(source, format, undefined);
-  return { runner: new ModelRunner({ ...model, quantized }), config };
-}
-
-/** Some without an adapter, the others with adapters of unlike ranks, one of them of unlike ranks in itself. */
-async function mixedAdapters(folder: string, config: DecoderConfig): Promise<readonly (LoadedAdapter | null)[]> {
-  const references = await Promise.all(
-    [2, 20, 5].map((rank) => writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank)),
-  );
-  references.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, uneven));
-  return [null, ...(await Promise.all(references.map((reference) => loadAdapter(reference, config))))];
-}
-
-for (const format of weightFormats) {
-  for (const { hiddenSize, ffnSize, headDim, layers = 2, heads = 4, threads = 1 } of batchCases) {
-    test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, ${heads} heads of ${headDim}, ${threads} threads`, async () => {
-      const changes = {
-        hidden_size: hiddenSize,
-        intermediate_size: ffnSize,
-        head_dim: headDim,
-        num_hidden_layers: layers,
-        num_attention_heads: heads,
-      };
-      await withRandomCheckpoint(async (folder) => {
-        const { runner, config } = await openRunner(join(folder, 'model'), threads, format);
-        assert.equal(generationThreads(config, threads), threads, 'the case is about fewer threads than it says');
-        const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
-          const staging = new KvCache(config);
-          const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
-          staging.reserve(cachedTokens, 1, noContents);
-          await runner.append(staging, prompt, 0, adapter);
-          cache.reserve(cachedTokens + 1, slot + 1, { slots: slot, tokens: cachedTokens });
-          cache.copy(staging, 0, slot, cachedTokens);
-        };
-        const mixed = await mixedAdapters(folder, config);
-        // Without any, all with the same, and all together.
-        for (const adapters of [[null], mixed.slice(-1), mixed]) {
-          const rows = Array.from({ length: mostRows }, (_, row): DecodeRow => {
-            return { token: 5 + row, cachedTokens: 3 + 30 * row, adapter: adapters[row % adapters.length] ?? null };
-          });
-          const alone: Float32Array[] = [];
-          for (const row of rows) {
-            const cache = new KvCache(config);
-            await prefill(cache, 0, row);
-            alone.push(...copies(await runner.decode(cache, [row])));
-          }
-          assert.ok(alone.every((logits) => allFinite(logits)));
-          const cache = new KvCache(config);
-          for (const count of [2, 3, 4, 5, mostRows]) {
-            for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
-            const together = copies(await runner.decode(cache, rows.slice(0, count)));
-            assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
-          }
-        }
-        await runner.close();
-      }, changes);
-    });
-  }
-}
 
 test('the same seed gives the same tokens, alone and in company', async () => {
   await withEngine(async ({ engine }) => {
@@ -315,41 +131,5 @@ test('a forced call begins the output and counts', async () => {
     const unknown = { ...forced, toolChoice: { kind: 'function', name: 'rm' } as const };
     await assert.rejects(engine.generate(unknown), { code: 'invalid_request' });
     await assert.rejects(engine.generate(request({ toolChoice: { kind: 'required' } })), { code: 'invalid_request' });
-  });
-});
-
-test('an engine that closes while a training opens leaves none open', async () => {
-  await withEngine(async ({ engine }) => {
-    const options = { parent: null, rank: 2, alpha: 4, seed: 1 };
-    const opening = engine.openTraining(options);
-    const refused = assert.rejects(opening, { code: 'cancelled' });
-    await engine.close();
-    await refused;
-    await assert.rejects(engine.openTraining(options), { code: 'cancelled' });
-  });
-});
-
-test('training, scoring and generating take turns', async () => {
-  await withEngine(async ({ engine, adapters }) => {
-    const expected = essence(await engine.generate(request()));
-    const sequence = await engine.encode(user('Who built it?'), 'Ada Kell.');
-    const training = await engine.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 });
-    const order: string[] = [];
-    const log = async <T>(name: string, work: Promise<T>): Promise<T> => {
-      const result = await work;
-      order.push(name);
-      return result;
-    };
-    const trains = async (): Promise<void> => {
-      for (let step = 0; step < 10; step += 1) await log('step', training.step([{ sequence, weight: 1 }], 1e-3));
-    };
-    const [result] = await Promise.all([
-      log('generated', engine.generate(request())),
-      trains(),
-      engine.score({ sequences: [sequence], adapter: adapters[1]!, topK: 1 }),
-    ]);
-    assert.deepEqual(essence(result), expected);
-    assert.ok(order.slice(0, order.indexOf('generated')).includes('step'), 'steps run while a request is decoded');
-    await training.close();
   });
 });

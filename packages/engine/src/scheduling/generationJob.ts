@@ -2,7 +2,7 @@
 import type { Random } from '../support/random.js';
 import type { AdapterReference } from '../types.js';
 
-/** What one sequence starts from, and when it ends. */
+/** The beginning of one sequence, and the conditions that end it. */
 export interface GenerationJob {
   /** At least one token. Leaves room for one more in the context. */
   readonly prompt: readonly number[];
@@ -33,7 +33,7 @@ export interface Generation {
   /** Every token written, the stop token included. */
   readonly tokens: readonly number[];
   readonly ended: 'stop' | 'length';
-  /** How many tokens at the beginning of the prompt had their attention state reused. */
+  /** The number of tokens at the beginning of the prompt whose attention state was reused. */
   readonly reusedTokens: number;
   /** Log-probability of the tokens without the forced ones, in nats; 0 if the job did not ask for it. */
   readonly logprob: number;
@@ -43,12 +43,12 @@ export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number
   return forced.slice(0, maxOutputTokens);
 }
 
-/** How many tokens the longest job has at its end. */
+/** The length of the longest job at its end, in tokens. */
 export function longestLength(jobs: readonly GenerationJob[]): number {
   return Math.max(0, ...jobs.map(finalLength));
 }
 
-/** How many tokens a job has at its end. The last is never put into the cache, but it counts here. */
+/** The length of a job at its end, in tokens. The last token is never put into the cache, but it counts here. */
 export function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
   return prompt.length + maxOutputTokens;
 }

@@ -39,7 +39,7 @@ test('what goes wrong in one sequence ends no other', async () => {
 test('a run that fails for all ends all of them but nobody who waits, and each may be repeated', async () => {
   await withGenerator(async ({ generator, adapter }) => {
     const expected = await generator.generate(job());
-    // A fault injector: the adapter is readable for its own prompt, and not when it is stacked for a batch.
+    // A fault injector: the adapter can be read for its own prompt, but not when it is stacked for a batch.
     let broken = false;
     const readable = ({ ranks, a, b }: JoinedMatrices): JoinedMatrices => ({
       ranks,
@@ -55,7 +55,7 @@ test('a run that fails for all ends all of them but nobody who waits, and each m
       return false;
     };
     const unreadable = { ...adapter, groups };
-    // All that run at once.
+    // These three fill the batch.
     const jobs = [job(), job({ adapter: unreadable, isComplete }), job()];
     const shared = jobs.map((each) => generator.generate(each));
     const waiting = generator.generate(job());
@@ -110,7 +110,7 @@ test('scoring is cancelled while its adapter loads', async (t) => {
   });
 });
 
-/** The generators' turns from now on: `r` for a chunk of a prompt that is read, `s` for a step of those that run. */
+/** Records the generators' turns from now on: `r` when a chunk of a prompt is read, `s` when the running jobs step. */
 function turnsOf(t: TestContext): string[] {
   const turns: string[] = [];
   for (const name of ['append', 'decode'] as const) {

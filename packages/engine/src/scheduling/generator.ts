@@ -2,14 +2,15 @@ import type { AdapterSource } from '../adapters/adapterCache.js';
 import { capacityBytesPerToken, defaultLimits, kvShares, type KvLimits, type KvShares } from '../cache/kvBudget.js';
 import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
 import { prefillChunk, PrefixCache } from '../cache/prefixCache.js';
-import { EngineError } from '../engine.js';
+import type { EngineError } from '../engine.js';
+import { engineClosed } from '../support/cancelling.js';
 import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
 import { logprobOf, sample } from '../output/sampler.js';
 import { AdmissionQueue } from './admissionQueue.js';
 import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
-import { adapterOf, cancel, end, failure, newSequence, type Sequence } from './sequence.js';
+import { adapterOf, cancel, end, failure, newSequence, sharedFailure, tooLong, type Sequence } from './sequence.js';
 
-/** How many prompts may be read one after the other when at least as many wait as run. */
+/** The most prompts that are read one after the other when at least as many wait as run. */
 const maxPromptsPerStep = 4;
 
 /**
@@ -46,7 +47,7 @@ export class Generator {
   constructor(
     private readonly model: LoadedModel,
     private readonly adapters: AdapterSource,
-    /** How many sequences are decoded together, at least 1. */
+    /** The most sequences that are decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
   ) {
@@ -70,11 +71,8 @@ export class Generator {
    * Rejects at once with `memory_exceeded`.
    */
   async generate(job: GenerationJob): Promise<Generation> {
-    if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
-    if (this.shares(job) === undefined) {
-      const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.maxCacheBytes} bytes`;
-      throw new EngineError('memory_exceeded', message);
-    }
+    if (this.closed) throw engineClosed();
+    if (this.shares(job) === undefined) throw tooLong(job, this.limits.maxCacheBytes);
     const drop = (): void => this.dropWaiting();
     // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many
     // listeners on one signal.
@@ -106,7 +104,7 @@ export class Generator {
       try {
         await this.step();
       } catch (error) {
-        this.failRunning(new EngineError('batch_lost', 'the model failed while generating', { cause: error }));
+        this.failRunning(sharedFailure(error));
       }
     }
     this.loop = undefined;
@@ -155,7 +153,7 @@ export class Generator {
     this.reading = next;
   }
 
-  /** What `next`, whose prompt is still to be read, and the running jobs may take together. */
+  /** Shares of the memory for the running jobs and `next`, whose prompt is still to be read. */
   private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
     const promptTokens = next.prompt.length + forcedTokens(next).length;
     return kvShares(this.model.config, this.limits.maxCacheBytes, [...running, next].map(finalLength), promptTokens);

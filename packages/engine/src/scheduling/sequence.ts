@@ -2,8 +2,9 @@
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
 import { EngineError } from '../engine.js';
+import { cancelled } from '../support/cancelling.js';
 import { deferred } from '../support/deferred.js';
-import { forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
+import { finalLength, forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 
 export interface Sequence {
   readonly job: GenerationJob;
@@ -15,7 +16,7 @@ export interface Sequence {
   reusedTokens: number;
   /** `Generation.logprob` of the output so far. */
   logprob: number;
-  /** How many tokens of prompt and output are in the cache. */
+  /** The number of tokens of prompt and output that are in the cache. */
   cachedTokens: number;
   readonly ended: Promise<Generation>;
   readonly resolve: (generation: Generation) => void;
@@ -54,7 +55,19 @@ export function end({ output, reusedTokens, logprob, resolve }: Sequence, ended:
 }
 
 export function cancel(sequence: Sequence): void {
-  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
+  sequence.reject(cancelled());
+}
+
+/** The error of a job whose keys and values would not fit in memory even if it ran alone. */
+export function tooLong(job: GenerationJob, maxCacheBytes: number): EngineError {
+  const message = `the keys and values of ${finalLength(job)} tokens do not fit in maxCacheBytes, ${maxCacheBytes} bytes`;
+  return new EngineError('memory_exceeded', `${message}: ask for fewer tokens or raise this bound`);
+}
+
+/** The error of every sequence of a batch whose step has failed. */
+export function sharedFailure(error: unknown): EngineError {
+  const message = 'the model failed in a step that several requests share; they may be repeated';
+  return new EngineError('batch_lost', message, { cause: error });
 }
 
 /** An error for one sequence. A model that can no longer be read keeps its own message. */

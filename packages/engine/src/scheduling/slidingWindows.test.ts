@@ -1,12 +1,11 @@
 /**
- * Attention over the cache against the decoder in plain loops: windows, chunks, ragged batches, and what is beyond a
- * sequence's end.
+ * Compares attention over the cache with the decoder in plain loops: windows, chunks, batches of unequal lengths, and
+ * the memory beyond a sequence's end.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { readerOf } from '../model/weights.js';
-import { greatestDifference, randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { greatestDifference, randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { referenceLogits } from '../testing/referenceDecoder.js';
 import { ModelRunner } from '../inference/modelRunner.js';
 import { KvCache, noContents } from '../cache/kvCache.js';
@@ -14,7 +13,7 @@ import { KvCache, noContents } from '../cache/kvCache.js';
 const textLength = 130;
 const tokens = Array.from({ length: textLength }, (_, index) => (index * index * 7 + 3) % 53);
 
-/** What must not be looked at is no number. */
+/** The cache is full of NaN, so that a wrong read shows in every logit. */
 function emptyCache(config: typeof tinyConfig, slots: number): KvCache {
   const cache = new KvCache(config);
   cache.reserve(textLength, slots, noContents);
@@ -34,7 +33,7 @@ for (const layerWindows of [
     const config = { ...tinyConfig, contextLength: 200, layerWindows };
     const weights = new Map(
       Array.from(randomWeights(config, 3), ([name, { shape, data }]) => {
-        // Smaller scores, so that many tokens count.
+        // Smaller weights make scores more even, so that many tokens influence the result.
         return [name, { shape, data: name.includes('proj') ? data.map((value) => value / 2) : data }] as const;
       }),
     );

@@ -23,13 +23,13 @@ export const defaultScoreLimits: ScoreLimits = {
   maxRunBytes: defaultMaxRunBytes,
 };
 
-/** How many attention matrices of a layer are in memory together. */
+/** The number of attention matrices of a layer that are in memory together. */
 const attentionMatrices = 4;
 
 /** Estimates the bytes that a run takes besides the weights: one layer at a time, and the logits at its positions. */
-export function scoreBytes(config: DecoderConfig, rows: number, length: number, places: number): number {
+export function scoreBytes(config: DecoderConfig, rows: number, length: number, positionCount: number): number {
   // The mask is as large as the weights of one head.
   const attention = attentionMatrices * (config.heads + 1) * length;
   const layer = rows * length * (activationsPerToken(config) + attention);
-  return (layer + 3 * places * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
+  return (layer + 3 * positionCount * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
 }

@@ -55,7 +55,7 @@ test('scores do not depend on how sequences share runs', async () => {
       { maxRunTokens: 200 },
       { maxRunLogits: 384 * 7 },
       { maxRunTokens: 1, maxRunLogits: 1 },
-      // What the longest may take by itself.
+      // This is what the longest sequence takes by itself.
       { maxRunLogits: 384 * 7, maxRunBytes: scoreBytes(model.config, 1, 121, 7) },
     ]) {
       const limited = new Scorer(model, { ...defaultScoreLimits, ...limits });
@@ -106,7 +106,7 @@ test('impossible requests are refused', async () => {
 test('a sequence that would take more memory than the bound is refused before anything is computed', async () => {
   await withModel(async (model, adapter) => {
     const config = { ...model.config, contextLength: 2 ** 17 };
-    // With weights that cannot be read nothing can be computed.
+    // These weights cannot be read, so nothing can be computed.
     const { reader } = model.weights;
     let reads = 0;
     const readOnce = {
@@ -120,7 +120,7 @@ test('a sequence that would take more memory than the bound is refused before an
     await assert.rejects(scorer.score([short, long], adapter, 0), {
       name: 'EngineError',
       code: 'memory_exceeded',
-      message: 'sequences[1] has 65536 tokens, which would pass the bound of 4294967296 bytes',
+      message: 'sequences[1] has 65536 tokens, which do not fit in maxScoreBytes, 4294967296 bytes',
     });
     const narrow = new Scorer(model, { ...defaultScoreLimits, maxRunBytes: scoreBytes(model.config, 1, 64, 60) });
     const sequence = (length: number): TokenSequence => ({ tokens: new Array<number>(length).fill(1), targetStart: 4 });

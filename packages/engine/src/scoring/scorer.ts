@@ -1,4 +1,5 @@
 import { CallGate } from '../support/callGate.js';
+import { throwIfCancelled } from '../support/cancelling.js';
 import { EngineError } from '../engine.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightFormat } from '../model/quantization.js';
@@ -38,7 +39,7 @@ export class Scorer {
 
   /**
    * Scores in batches of similar length, each bounded in tokens, logits and memory.
-   * @param topK 0 for no alternatives
+   * @param topK the number of alternatives at each position, 0 for none.
    * @throws EngineError `invalid_request`, `context_length_exceeded` or `memory_exceeded` before anything is computed;
    *   `cancelled` between two batches.
    */
@@ -49,7 +50,10 @@ export class Scorer {
     signal?: AbortSignal,
   ): Promise<readonly SequenceScore[]> {
     if (!Number.isInteger(topK) || topK < 0 || topK > this.model.config.vocabularySize) {
-      throw new EngineError('invalid_request', `topK must be from 0 to ${this.model.config.vocabularySize}`);
+      throw new EngineError(
+        'invalid_request',
+        `topK must be a whole number from 0 to ${this.model.config.vocabularySize}`,
+      );
     }
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
@@ -58,12 +62,12 @@ export class Scorer {
       const { format, feeds, release } = await this.model.weights.use();
       try {
         const session = await this.session(adapter !== null, format);
-        for (const places of this.planRuns(sequences)) {
-          if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
+        for (const positions of this.planRuns(sequences)) {
+          throwIfCancelled(options);
           const k = Math.max(1, topK);
-          const inputs = [feeds, adapterFeeds, runFeeds(sequences, places, k)];
-          const results = await run(session, inputs, places.length, k);
-          places.forEach(({ sequence }, row) => {
+          const inputs = [feeds, adapterFeeds, runFeeds(sequences, positions, k)];
+          const results = await run(session, inputs, positions.length, k);
+          positions.forEach(({ sequence }, row) => {
             const result = results[row];
             if (result !== undefined) scores[sequence]?.push(result);
           });
@@ -84,17 +88,20 @@ export class Scorer {
   private checkSequence({ tokens, targetStart }: TokenSequence, name: string): void {
     const { contextLength, vocabularySize } = this.model.config;
     if (tokens.length > contextLength) {
-      const message = `${name} has ${tokens.length} tokens; the context length is ${contextLength}`;
+      const message = `${name} has ${tokens.length} tokens, but the context length is ${contextLength}`;
       throw new EngineError('context_length_exceeded', message);
     }
     if (tokens.some((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize)) {
       throw new EngineError('invalid_request', `${name}.tokens must be whole numbers below ${vocabularySize}`);
     }
     if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
-      throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
+      throw new EngineError(
+        'invalid_request',
+        `${name}.targetStart must be a whole number from 1 to the number of tokens, ${tokens.length}`,
+      );
     }
     if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxRunPositions))) {
-      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.maxRunBytes} bytes`;
+      const message = `${name} has ${tokens.length} tokens, which do not fit in maxScoreBytes, ${this.limits.maxRunBytes} bytes`;
       throw new EngineError('memory_exceeded', message);
     }
   }
@@ -104,8 +111,8 @@ export class Scorer {
     return Math.max(1, Math.floor(this.limits.maxRunLogits / this.model.config.vocabularySize));
   }
 
-  private fits(rows: number, length: number, places: number): boolean {
-    return scoreBytes(this.model.config, rows, length, places) <= this.limits.maxRunBytes;
+  private fits(rows: number, length: number, positionCount: number): boolean {
+    return scoreBytes(this.model.config, rows, length, positionCount) <= this.limits.maxRunBytes;
   }
 
   /**
@@ -113,7 +120,7 @@ export class Scorer {
    * little padding.
    */
   private planRuns(sequences: readonly TokenSequence[]): readonly (readonly ScoredPosition[])[] {
-    const { maxRunPositions: maxPlaces } = this;
+    const { maxRunPositions } = this;
     const byLength = sequences
       .map((sequence, index) => ({ sequence, index }))
       .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
@@ -129,11 +136,11 @@ export class Scorer {
       const targets = sequence.tokens.length - sequence.targetStart;
       // Lengths ascend, so this is the length of the whole padded batch.
       const { length } = sequence.tokens;
-      const tooMany = (rows + 1) * length > this.limits.maxRunTokens || run.length + targets > maxPlaces;
+      const tooMany = (rows + 1) * length > this.limits.maxRunTokens || run.length + targets > maxRunPositions;
       if (tooMany || !this.fits(rows + 1, length, run.length + targets)) finishRun();
       rows += 1;
       for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
-        if (run.length === maxPlaces) {
+        if (run.length === maxRunPositions) {
           finishRun();
           rows = 1;
         }
@@ -151,21 +158,21 @@ export class Scorer {
 }
 
 /** The inputs of a run besides weights and adapter, see `buildScoreGraph`. */
-function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPosition[], k: number): Feeds {
-  const rows = [...new Set(places.map((place) => place.sequence))];
+function runFeeds(sequences: readonly TokenSequence[], positions: readonly ScoredPosition[], k: number): Feeds {
+  const rows = [...new Set(positions.map(({ sequence }) => sequence))];
   const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
-  // Nothing that the last token of a sequence predicts is asked for.
+  // The last token of a sequence predicts nothing that is scored.
   const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
   const ids = new BigInt64Array(rows.length * length);
   rows.forEach((sequence, row) => {
     ids.set((sequences[sequence]?.tokens ?? []).slice(0, -1).map(BigInt), row * length);
   });
-  const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
-  const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
+  const indices = positions.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
+  const targets = positions.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
   return {
     ids: new Tensor(ids, [rows.length, length]),
-    positions: new Tensor(BigInt64Array.from(positions), [places.length]),
-    targets: new Tensor(BigInt64Array.from(targets), [places.length]),
+    positions: new Tensor(BigInt64Array.from(indices), [positions.length]),
+    targets: new Tensor(BigInt64Array.from(targets), [positions.length]),
     k: new Tensor(BigInt64Array.of(BigInt(k)), [1]),
   };
 }
@@ -174,16 +181,16 @@ function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPo
 async function run(
   session: Session,
   feeds: readonly Feeds[],
-  places: number,
+  positionCount: number,
   k: number,
 ): Promise<readonly PositionScore[]> {
-  const logprobs = new Float32Array(places);
-  const topIds = new BigInt64Array(places * k);
-  const topLogprobs = new Float32Array(places * k);
+  const logprobs = new Float32Array(positionCount);
+  const topIds = new BigInt64Array(positionCount * k);
+  const topLogprobs = new Float32Array(positionCount * k);
   const results = {
-    logprobs: new Tensor(logprobs, [places]),
-    'top.ids': new Tensor(topIds, [places, k]),
-    'top.logprobs': new Tensor(topLogprobs, [places, k]),
+    logprobs: new Tensor(logprobs, [positionCount]),
+    'top.ids': new Tensor(topIds, [positionCount, k]),
+    'top.logprobs': new Tensor(topLogprobs, [positionCount, k]),
   };
   await session.run(feeds, [results]);
   return Array.from(logprobs, (logprob, row) => ({

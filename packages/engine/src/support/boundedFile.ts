@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 
-/** How an error speaks of a damaged file. */
+/** The code and the file name for errors about a file. */
 export interface ErrorContext {
   readonly code: Extract<EngineErrorCode, 'checkpoint_invalid' | 'adapter_invalid'>;
   /** The file's name in messages. */
@@ -24,17 +24,22 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new EngineError(code, `${file} cannot be read.`, { cause });
+    throw unreadable(code, file, cause);
   }
   try {
     const stats = await handle.stat();
     if (stats.isFile()) return { handle, size: stats.size };
   } catch (cause) {
     await handle.close();
-    throw new EngineError(code, `${file} cannot be read.`, { cause });
+    throw unreadable(code, file, cause);
   }
   await handle.close();
-  throw new EngineError(code, `${file} is not a file.`);
+  throw new EngineError(code, `${file} is not a file`);
+}
+
+function unreadable(code: ErrorContext['code'], file: string, cause: unknown): EngineError {
+  const reason = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new EngineError(code, `${file} cannot be read${reason}`, { cause });
 }
 
 /** Differs for another file and for other content. */
@@ -73,12 +78,11 @@ export async function readBoundedFile(
   const { handle, size } = opened;
   const { code, file } = context;
   try {
-    if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
+    if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes, but may have at most ${maxBytes}`);
     // A file that has grown, or misstates its size as files in `/proc` do, is cut off.
     return await readUpTo(handle, 0, size);
   } catch (cause) {
-    if (cause instanceof EngineError) throw cause;
-    throw new EngineError(code, `${file} cannot be read.`, { cause });
+    throw cause instanceof EngineError ? cause : unreadable(code, file, cause);
   } finally {
     await handle.close();
   }

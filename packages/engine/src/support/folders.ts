@@ -9,7 +9,7 @@ import { isStorageFull } from './storageFull.js';
 /** @throws EngineError `adapter_invalid` when it is not a file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
   const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxBytes);
-  if (bytes === undefined) throw new EngineError('adapter_invalid', `${file} cannot be read: it is missing.`);
+  if (bytes === undefined) throw new EngineError('adapter_invalid', `${file} is missing`);
   return bytes;
 }
 
@@ -43,8 +43,10 @@ export async function buildFolder(folder: string, build: (partial: string) => Pr
     await rm(partial, { recursive: true, force: true });
     if (cause instanceof EngineError) throw cause;
     if (!isStorageFull(cause))
-      throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
-    throw new EngineError('storage_full', `There is no room on the disk for the folder ${folder}.`, { cause });
+      throw new EngineError('internal', `the folder ${folder} could not be written`, { cause });
+    throw new EngineError('storage_full', `the folder ${folder} could not be written: the disk or the quota is full`, {
+      cause,
+    });
   }
 }
 

@@ -13,12 +13,12 @@ const nameThem = `
   console.log(partialName('weights'));`;
 const nodeOptions = ['--input-type=module', '-e'];
 
-/** A name that a process gave which has ended. */
+/** A temporary name made by a process that has ended. */
 function nameOfDead(): string {
   return execFileSync(process.execPath, [...nodeOptions, nameThem], { encoding: 'utf8' }).trim();
 }
 
-/** The name with other parts of the mark: where its process ran, its id, its start. */
+/** Replaces parts of the mark in a name: where its process ran, its id, its start time. */
 function remarked(name: string, [space, pid, start]: readonly (string | undefined)[]): string {
   const [stem = '', mark = ''] = name.split('.partial-');
   const [ownSpace, ownPid, ownStart, random] = mark.split('-');
@@ -57,7 +57,7 @@ void test('what a process that has ended was writing is removed at once, what ot
 void test('who lives is not known of other machines and containers, nor of earlier versions: there an hour passes', async (t) => {
   const folder = await temporaryFolder(t);
   const dead = nameOfDead();
-  // Ids that no process can have, and those that processes may have which are not ours.
+  // Ids that no process can have, and ids of processes that may not be ours.
   const pids = [undefined, '0', '1', '9999999999'];
   const names = [...pids.map((pid) => remarked(dead, ['0123456789ab', pid])), 'weights.partial-0123456789ab'];
   names.push(remarked(dead, [undefined, '0']), remarked(dead, [undefined, '9999999999']));

@@ -9,7 +9,7 @@ import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 
 const module = JSON.stringify(new URL('./progress.js', import.meta.url).href);
 
-/** What the thread posts that runs this script. */
+/** Runs the script in a thread and returns the message that it posts. */
 async function fromThread(script: string): Promise<unknown> {
   const thread = new Worker(`import(${module}).then(({ markProgress, progressMarks }) => { ${script} });`, {
     eval: true,

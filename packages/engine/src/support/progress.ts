@@ -11,7 +11,7 @@ export function markProgress(): void {
   Atomics.add(marks, 0, 1);
 }
 
-/** How often any thread marked progress. Wraps around after 2³² marks. */
+/** The number of marks by all threads. It wraps around after 2³² marks. */
 export function progressMarks(): number {
   return Atomics.load(marks, 0);
 }

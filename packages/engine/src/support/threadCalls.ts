@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { EngineError, type EngineErrorCode } from '../engine.js';
+import { engineClosed } from './cancelling.js';
 
 /** A thread's answer to the request of that number. */
 export type ThreadAnswer<Result> =
@@ -112,8 +113,4 @@ export class ThreadCalls<Request, Result> {
     for (const { reject } of this.pending.values()) reject(error);
     this.pending.clear();
   }
-}
-
-function engineClosed(): EngineError {
-  return new EngineError('cancelled', 'the engine is closed');
 }

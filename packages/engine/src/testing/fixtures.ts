@@ -14,9 +14,10 @@ import { readHeaderFrom, readTensorFrom, type FloatTensor } from '../checkpoint/
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
-import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
+import { decoderWeightShapes, type DecoderWeights, type WeightReader } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
+import { elementCount } from '../support/numbers.js';
 
 export const fixtureNames = [
   'llama-untied',
@@ -101,11 +102,32 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
   const random = createRandom(seed);
   const weights = new Map<string, FloatTensor>();
   for (const [name, shape] of decoderWeightShapes(config)) {
-    const size = shape.reduce((product, length) => product * length, 1);
     const centre = name.includes('norm') ? 1 : 0;
-    weights.set(name, { shape, data: Float32Array.from({ length: size }, () => centre + random.next() - 0.5) });
+    weights.set(name, {
+      shape,
+      data: Float32Array.from({ length: elementCount(shape) }, () => centre + random.next() - 0.5),
+    });
   }
   return weights;
+}
+
+/** Presents weights in memory as a reader. */
+export function readerOf(weights: DecoderWeights): WeightReader {
+  return {
+    read: (places) => {
+      for (const [name, place] of places) place.set(weights.get(name)?.data ?? []);
+      return Promise.resolve();
+    },
+    blocks: async function* (name) {
+      yield await Promise.resolve(weights.get(name)?.data ?? new Float32Array());
+    },
+  };
+}
+
+/** Uniform numbers from -0.5 to 0.5. */
+export function randomNumbers(length: number, seed: number): Float32Array {
+  const random = createRandom(seed);
+  return Float32Array.from({ length }, () => random.next() - 0.5);
 }
 
 /** Weights that need not be released. */

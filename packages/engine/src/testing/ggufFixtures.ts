@@ -12,7 +12,7 @@ export function ggufFixture(name: string): string {
   return join(ggufFolder, name);
 }
 
-/** What `transformers` makes of the file's tokenizer, and the tokens whose logits it computed. */
+/** Results of `transformers`: encodings by the file's tokenizer, and the tokens whose logits it computed. */
 export interface GgufReading {
   readonly tokens: readonly number[];
   readonly texts: readonly { readonly text: string; readonly ids: readonly number[] }[];

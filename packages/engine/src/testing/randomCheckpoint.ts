@@ -12,6 +12,7 @@ import type { AdapterReference } from '../types.js';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
+import { elementCount } from '../support/numbers.js';
 
 /** A byte-level tokenizer of 384 tokens with a chat template, from `fixtures/make_tokenizer_fixtures.py`. */
 export const tinyTokenizer = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
@@ -82,6 +83,8 @@ export async function withRandomCheckpoint<T>(
 
 /** Uniform numbers around `centre`, at most `spread` away. */
 function randomTensor(shape: readonly number[], centre: number, spread: number, random: Random): FloatTensor {
-  const size = shape.reduce((a, b) => a * b, 1);
-  return { shape, data: Float32Array.from({ length: size }, () => centre + (2 * random.next() - 1) * spread) };
+  return {
+    shape,
+    data: Float32Array.from({ length: elementCount(shape) }, () => centre + (2 * random.next() - 1) * spread),
+  };
 }

@@ -10,9 +10,10 @@ import { weightFeeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { readerOf, type DecoderWeights } from '../model/weights.js';
+import type { DecoderWeights } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
+import { readerOf } from './fixtures.js';
 
 export interface TestModel {
   readonly config: DecoderConfig;

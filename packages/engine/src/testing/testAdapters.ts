@@ -5,7 +5,7 @@ import type { AdapterReference } from '../types.js';
 
 interface TestAdapter {
   readonly load: () => Promise<LoadedAdapter>;
-  /** What `holdKept` gives. */
+  /** The result of `holdKept`. */
   readonly kept: LoadedAdapter | undefined;
 }
 

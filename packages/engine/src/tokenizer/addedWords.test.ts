@@ -13,13 +13,13 @@ const fixtureFile = fileURLToPath(new URL('../../fixtures/tokenizer/', import.me
 
 interface Fixture {
   words: JsonObject[];
-  /** `ids` of the text after a control token, `asked` of a conversation in which a user says it. */
+  /** `ids` are those of the text after a control token, `asked` those of a conversation in which a user says it. */
   cases: { text: string; ids: number[]; decoded: string; asked: number[] }[];
 }
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
-/** `tokenizer.json` with more added tokens. */
+/** Makes a `tokenizer.json` with more added tokens. */
 function tokenizerWith(words: readonly JsonObject[], original = tinyTokenizer): Record<string, string> {
   const json = JSON.parse(readFileSync(join(original, 'tokenizer.json'), 'utf8')) as { added_tokens: JsonObject[] };
   return { 'tokenizer.json': JSON.stringify({ ...json, added_tokens: [...json.added_tokens, ...words] }) };

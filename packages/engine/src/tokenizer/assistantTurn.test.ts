@@ -16,7 +16,7 @@ const fixtures = JSON.parse(readFileSync(join(fixtureFolder, 'turns.json'), 'utf
 const who: ChatPrompt = { messages: [{ role: 'user', content: 'Who?' }] };
 const tools = [{ name: 'time', parameters: { type: 'object' } }];
 
-/** The answer that comes out when the model writes what an example has taught it. */
+/** The answer that a caller gets when the model repeats the tokens of an example. */
 function recalled(tokenizer: ChatTokenizer, prompt: ChatPrompt, answer: string): string {
   const { tokens, targetStart } = tokenizer.encodeExample(prompt, answer);
   const asked = { prompt, adapter: null, maxOutputTokens: 100, temperature: 0 };
@@ -38,7 +38,7 @@ suite('an example has the tokens that transformers gives the turn where the conv
   }
 });
 
-/** A template of one's own; `answer` is what stands for an assistant's message, `opening` what asks for the next. */
+/** Makes a template. It writes `answer` for an assistant's message, and `opening` to ask for the next one. */
 const templateOf = (answer: string, opening = '<|im_start|>assistant\n'): string =>
   `{%- for m in messages %}{% if m.role == 'assistant' %}${answer}{% else %}<|im_start|>user\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}{{ '${opening}' }}`;
 
@@ -47,7 +47,7 @@ suite('the turn of an assistant', () => {
     withTokenizerFiles({ 'chat_template.jinja': template, ...more }, async (folder) => {
       use(await ChatTokenizer.load(folder));
     });
-  /** What an example has beyond its prompt, as text, with the name of the token that ends it. */
+  /** The text of an example after its prompt, and the id of its last token. */
   const target = (tokenizer: ChatTokenizer, answer: string, prompt = who): [string, number | undefined] => {
     const { tokens, targetStart } = tokenizer.encodeExample(prompt, answer);
     return [tokenizer.decode(tokens.slice(targetStart)), tokens.at(-1)];

@@ -2,8 +2,8 @@ import type { ChatMessage } from '../types.js';
 import type { AddedToken } from './addedTokens.js';
 
 /**
- * What a chat template writes around an answer when the conversation goes on. Mistral's template writes a space before
- * it.
+ * The text that a chat template writes around an answer when the conversation goes on. Mistral's template writes a
+ * space before it.
  */
 export interface AssistantTurn {
   /** The text between the rendered prompt and the answer. */

@@ -3,7 +3,7 @@ import { type Environment, Interpreter, type RuntimeValue, type Statement, Templ
 
 /** About a second of computing. A conversation takes tens of steps for each message. */
 const maxSteps = 1_000_000;
-/** How many characters or items can be made in about the time of a step, and how many can be read. */
+/** The number of characters or items that can be made, or read, in about the time of a step. */
 const madeAStep = 64;
 const readAStep = 1024;
 

@@ -31,7 +31,7 @@ interface Fixture {
     tools?: { function: { name: string; description: string; parameters: Record<string, unknown> } }[];
     /** `enable_thinking` */
     thinking?: boolean;
-    /** Absent, as the ids are, where the template refuses the conversation. */
+    /** Absent, like `ids`, where the template refuses the conversation. */
     rendered?: string;
     ids?: number[];
     refusal?: string;
@@ -89,7 +89,7 @@ for (const [name, modelDir] of [['tiny', tiny], ['base', base], ...families] as 
       const tokenizer = await ChatTokenizer.load(modelDir);
       for (const { text, ids, decoded } of readFixture(name, modelDir).texts) {
         assert.deepEqual(tokenizer.encodeCompletion(text), ids, JSON.stringify(text));
-        // `@huggingface/tokenizers` 0.2.0 loses a byte-order mark when it puts it together from byte tokens.
+        // `@huggingface/tokenizers` 0.2.0 loses a byte-order mark that it assembles from byte tokens.
         const withoutMark = (string: string) => string.replaceAll('\uFEFF', '');
         assert.equal(withoutMark(tokenizer.decode(ids)), withoutMark(decoded), JSON.stringify(text));
       }
@@ -260,7 +260,7 @@ test('where a template takes no system message, its text begins the user’s fir
       const rendered = tokenizer.render({ messages: [system, ask, answer, ask] });
       const joined = { role: 'user', content: 'Be brief.\n\nWho?' } as const;
       assert.equal(rendered, tokenizer.render({ messages: [joined, answer, ask] }));
-      // A message of the system further on has no such place.
+      // Only a system message at the beginning can be moved into the first user message.
       assert.throws(() => tokenizer.render({ messages: [system, ask, answer, system, ask] }), { message: /no system/ });
       assert.throws(() => tokenizer.render({ messages: [system, answer] }), { message: /no system/ });
     },

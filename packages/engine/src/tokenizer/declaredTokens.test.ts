@@ -1,4 +1,4 @@
-/** What `transformers` 5.24 makes of tokens that stand beside `tokenizer.json`. */
+/** Tokens declared in files beside `tokenizer.json` are read as `transformers` 5.24 reads them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

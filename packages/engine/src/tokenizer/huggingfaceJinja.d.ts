@@ -3,7 +3,7 @@ declare module '@huggingface/jinja' {
   /** A node of a parsed template. */
   export interface Statement {
     readonly type: string;
-    /** What a `For` iterates over. */
+    /** The expression that a `For` iterates over. */
     readonly iterable?: Statement;
     /** In a `SelectExpression`, `lhs if …`. */
     readonly lhs?: Statement;

@@ -20,7 +20,7 @@ test('counts as the tokenizer does, while the thread that asks goes on', async (
     counted,
     prompts.map((prompt) => tokenizer.countTokens(prompt)),
   );
-  // A count made in this thread is there before any timer has its turn.
+  // A count in this thread would be done before any timer runs.
   assert.ok(turns > 0);
   await counter.close();
   await assert.rejects(counter.countTokens(promptOf('late')), { code: 'cancelled' });

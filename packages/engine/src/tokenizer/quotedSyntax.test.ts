@@ -1,5 +1,5 @@
 /**
- * What a text says of the model's syntax is text: whoever wrote it, wherever it stands, unless the model itself wrote
+ * A text that looks like the model's syntax stays text, whoever wrote it and wherever it stands, unless the model wrote
  * it.
  */
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const models = [
   ...['tiny', 'llama2', 'llama3', 'mistral', 'qwen25', 'qwen3'].map((name) => [name, join(fixtures, name)] as const),
 ] as const;
 
-/** Those that look like syntax: what is no word. */
+/** The added tokens that look like syntax, by id. The others are words. */
 function syntaxOf(modelDir: string): ReadonlyMap<number, string> {
   const { added_tokens } = JSON.parse(readFileSync(join(modelDir, 'tokenizer.json'), 'utf8')) as {
     added_tokens: { id: number; content: string }[];
@@ -28,7 +28,7 @@ function syntaxOf(modelDir: string): ReadonlyMap<number, string> {
   return new Map(syntax.map(({ id, content }) => [id, content]));
 }
 
-/** Texts made of the tokenizer's own syntax, whole and in pieces, and of anything else. */
+/** Texts that mix the tokenizer's own syntax, whole and in pieces, with other characters. */
 function hostileText(syntax: Iterable<string>): fc.Arbitrary<string> {
   const tokens = [...syntax].slice(0, 40);
   const pieces = tokens.flatMap((token) => [token, token.slice(0, -1), token.slice(1), `${token}${token}`]);

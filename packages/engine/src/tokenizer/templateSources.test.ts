@@ -18,7 +18,7 @@ const withTools: ChatPrompt = { ...without, tools: [{ name: 'time', parameters: 
 
 const named = (name: string) => ({ name, template: `${name}: {{ messages[0].content }}` });
 
-/** `tokenizer_config.json` with a `chat_template`. */
+/** Makes a `tokenizer_config.json` with a `chat_template`. */
 function configWith(chatTemplate: unknown): string {
   const config = JSON.parse(readFileSync(join(tinyTokenizer, configFile), 'utf8')) as object;
   return JSON.stringify({ ...config, chat_template: chatTemplate });
@@ -33,7 +33,7 @@ suite('chat templates of one checkpoint', () => {
       }),
     );
   };
-  // What `PreTrainedTokenizerFast.get_chat_template` of transformers 5.23 takes.
+  // `PreTrainedTokenizerFast.get_chat_template` of transformers 5.23 accepts this list.
   const list = [named('rag'), named('default'), named('tool_use')];
   renders('in a list', { [file]: null, [configFile]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
   renders('in a list without one for tools', { [file]: null, [configFile]: configWith(list.slice(0, 2)) }, [

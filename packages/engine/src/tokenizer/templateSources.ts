@@ -34,7 +34,10 @@ async function readField(modelDir: string, tokenizerConfig: JsonFields): Promise
   if (tokenizerConfig.has('chat_template')) return fromField(tokenizerConfig);
   const old = await JsonFields.readOptional(join(modelDir, oldFile), oldFile);
   if (old !== undefined) return fromField(old);
-  throw new EngineError('checkpoint_invalid', `${templateFile} is missing, and tokenizer_config.json has none`);
+  throw new EngineError(
+    'checkpoint_invalid',
+    `${templateFile} is missing, and tokenizer_config.json has no chat_template`,
+  );
 }
 
 function fromField(config: JsonFields): TemplateSources {

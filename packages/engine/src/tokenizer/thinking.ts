@@ -3,7 +3,7 @@
 export const thoughtStart = '<think>';
 export const thoughtEnd = '</think>';
 
-/** What a chat template reveals about thinking. */
+/** Access to a chat template, to find out how it handles thinking. */
 export interface ThinkingTemplate {
   /** Whether its source contains the text. */
   readonly writes: (text: string) => boolean;

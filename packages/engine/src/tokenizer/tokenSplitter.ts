@@ -1,6 +1,6 @@
 import type { AddedToken } from './addedTokens.js';
 
-/** What `tokenizers` counts as a letter of `\w`. */
+/** The characters that `tokenizers` matches with `\w`. */
 const wordCharacter = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
 const beginsWithWord = new RegExp(`^${wordCharacter}`, 'u');
 const endsWithWord = new RegExp(`${wordCharacter}$`, 'u');

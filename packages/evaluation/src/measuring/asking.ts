@@ -2,7 +2,7 @@ import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft
 import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
 import { declines } from './declining.js';
 
-/** How many questions were answered right, and how well by SQuAD's measures. It is kept in files, hence the names. */
+/** Counts of questions, of right answers, and sums of SQuAD's measures. It is written to files, hence the names. */
 export interface Tally {
   readonly right: number;
   readonly total: number;

@@ -1,3 +1,5 @@
+import { sum } from '../numbers.js';
+
 /** Groups of bars from 0 to 100 %, drawn as a stand-alone SVG document. */
 export interface BarChart {
   readonly title: string;
@@ -18,7 +20,7 @@ const plot = { left: 52, top: 64, height: 260, barWidth: 16, gap: 18 } as const;
 
 export function barChart({ title, groups, series }: BarChart): string {
   const groupWidth = Math.max(56, series.length * plot.barWidth + plot.gap);
-  const legendWidth = series.reduce((sum, { name }) => sum + legendEntryWidth(name), 0);
+  const legendWidth = sum(series.map(({ name }) => legendEntryWidth(name)));
   const width = plot.left + Math.max(groups.length * groupWidth, legendWidth, 8 * title.length) + 24;
   const height = plot.top + plot.height + 8 + 7 * Math.max(4, ...groups.map((group) => group.length));
   const parts = [

@@ -13,8 +13,7 @@ import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk } from './smallTalk.js';
 
 /** Skills that an adapter must leave alone. */
-export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
-export type CanaryKind = (typeof canaryKinds)[number];
+export type CanaryKind = 'reading' | 'small_talk' | 'json' | 'tools';
 
 /**
  * Counts of canaries: how many were `asked`, how many base passes (`held`), how many of these the adapter fails

@@ -9,18 +9,11 @@ import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
 import { anySignal, costNanousd, questionKey } from '@engraft/learning/parts';
 import { spreadSample } from '@engraft/learning';
-import type {
-  GateReport,
-  LearningBudget,
-  LearningMethod,
-  LearningPhase,
-  Recipe,
-  Rehearsal,
-  ValidationReport,
-} from '@engraft/learning';
+import type { LearningBudget, LearningMethod, LearningPhase, Recipe, Rehearsal } from '@engraft/learning';
 import { addTallies, ask, noTally, tally, type AskedPhrasing, type AskingOptions, type Tally } from './asking.js';
-import { Canaries, type CanaryReport } from './canaries.js';
+import { Canaries } from './canaries.js';
 import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
+import type { PassageReport, Retention } from './passageReport.js';
 import type { PassageEntry } from './passageSet.js';
 import { readPassage } from './reading.js';
 
@@ -42,7 +35,7 @@ export interface MeasuringOptions {
   readonly seed: number;
   /** Train the file's own pairs instead of what the teacher makes of the passage. */
   readonly gold: boolean;
-  /** How many passages are learned one on top of the other. With 1, each is learned from base. */
+  /** The number of passages that are learned one on top of the other. With 1, each is learned from base. */
   readonly chainLength: number;
   /**
    * Ask base without the passage, and with it. The answers depend on neither seed nor recipe, so one run of several is
@@ -60,53 +53,6 @@ export interface MeasuringOptions {
   readonly onProgress?: (progress: MeasuringProgress) => void;
   /** Called with each passage's report as soon as it is there. */
   readonly onReport?: (report: PassageReport) => void;
-}
-
-/** Written to JSON files as it is, hence the names. */
-export interface PassageReport {
-  readonly id: string;
-  readonly kind: string;
-  /** UTF-16 units. */
-  readonly chars: number;
-  readonly verdict: Learned['verdict'];
-  /**
-   * All phrasings of all questions without the passage, with it, and without it after learning. `null` if not asked.
-   */
-  readonly base: Tally | null;
-  readonly reading: Tally | null;
-  /** `reading` with prompts for models that follow instructions. Which prompts read best depends on the checkpoint. */
-  readonly reading_instructed: Tally | null;
-  readonly learned: Tally | null;
-  /** `learned`, over the phrasings that were trained, and over the others. */
-  readonly trained: Tally | null;
-  readonly unseen: Tally | null;
-  /** Questions of other passages, asked after learning as if they were about this one. Nothing here answers them. */
-  readonly elsewhere: Tally | null;
-  /** The passage was too long for one prompt, so each question was asked with the chunk that holds its answer. */
-  readonly read_in_chunks: boolean;
-  readonly validation: ValidationReport | null;
-  readonly gate: GateReport | null;
-  readonly fact_count: number;
-  readonly steps: number;
-  readonly canaries: CanaryReport | null;
-  readonly retention: Retention | null;
-  /** Time spent learning, without measuring. */
-  readonly seconds: number;
-  readonly phase_seconds: Learned['phaseSeconds'];
-  readonly cost_microusd: number;
-}
-
-/** The earlier passages of a chain, asked again after this one. */
-export interface Retention {
-  readonly first_id: string;
-  /** Passages that the weights now hold, including the first one. */
-  readonly learned_count: number;
-  /** Tally of the first passage when it was learned, and now. */
-  readonly before: Tally;
-  readonly after: Tally;
-  /** The same for all passages before this one together. */
-  readonly all_before: Tally;
-  readonly all_after: Tally;
 }
 
 /** The passages of a chain before this one. */

@@ -1,5 +1,6 @@
 /** A file of passages with people's questions, one JSON object a line. Learning is measured with it. */
 import { z } from 'zod';
+import { fieldPath, parseJson } from '../json.js';
 
 const phrase = z.string().trim().min(1).max(400);
 
@@ -47,21 +48,11 @@ export function parsePassageSet(text: string): PassageSet {
   return { kind: 'read', passages };
 }
 
-/** Damaged JSON becomes `undefined`, which the schema refuses. */
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function firstIssue(error: z.ZodError): { field: string; message: string } {
   const [issue] = error.issues;
   if (issue === undefined) return { field: '', message: 'not valid' };
   if (issue.path.length === 0 && issue.code === 'invalid_type') {
     return { field: '', message: 'must be a JSON object with id, kind, passage and questions' };
   }
-  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return { field: field.replace(/^\./u, ''), message: issue.message };
+  return { field: fieldPath(issue.path), message: issue.message };
 }

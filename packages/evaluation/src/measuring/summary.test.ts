@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tally } from './asking.js';
 import { pointsLost } from './canaries.js';
-import type { PassageReport } from './measurePassages.js';
+import type { PassageReport } from './passageReport.js';
 import { isWorthHalf, summarise } from './summary.js';
 
 function tallyOf(right: number, total: number): Tally {

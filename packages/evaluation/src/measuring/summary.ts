@@ -1,6 +1,7 @@
+import { mean, sum } from '../numbers.js';
 import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
-import type { PassageReport, Retention } from './measurePassages.js';
+import type { PassageReport, Retention } from './passageReport.js';
 
 /** Shares are over all questions of all passages, from 0 to 1. `null` if nothing was asked. */
 export interface MeasuringSummary {
@@ -83,7 +84,7 @@ export function bestReading(
   reports: readonly Pick<PassageReport, 'reading' | 'reading_instructed'>[],
 ): (report: Pick<PassageReport, 'reading' | 'reading_instructed'>) => Tally | null {
   const right = (name: 'reading' | 'reading_instructed'): number =>
-    reports.reduce((sum, report) => sum + (report[name]?.right ?? 0), 0);
+    sum(reports.map((report) => report[name]?.right ?? 0));
   return right('reading_instructed') > right('reading')
     ? ({ reading_instructed }) => reading_instructed
     : ({ reading }) => reading;
@@ -107,15 +108,12 @@ function keptShare(
   const last = new Map(
     reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, of(retention)]])),
   );
-  const before = [...last.values()].reduce((sum, kept) => sum + kept.before.right, 0);
-  const after = [...last.values()].reduce((sum, kept) => sum + kept.after.right, 0);
+  const kept = [...last.values()];
+  const before = sum(kept.map((tallies) => tallies.before.right));
+  const after = sum(kept.map((tallies) => tallies.after.right));
   return before === 0 ? null : after / before;
 }
 
 function lossOf(reports: readonly PassageReport[], kind: keyof CanaryReport): CanaryLoss {
   return addLosses(reports.flatMap(({ canaries }) => (canaries === null ? [] : [canaries[kind]])));
-}
-
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -3,6 +3,7 @@
  * questions without an answer).
  */
 import { z } from 'zod';
+import { fieldPath, parseJson } from '../json.js';
 
 export interface ParagraphQuestion {
   readonly question: string;
@@ -121,15 +122,6 @@ function distinct(values: readonly string[]): string[] {
   return [...new Set(values)];
 }
 
-/** Damaged JSON becomes `undefined`, which the schema refuses. */
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function invalid(line: number, error: z.ZodError): ParagraphSet {
   const [issue] = error.issues;
   if (issue === undefined || issue.path.length === 0) {
@@ -137,6 +129,5 @@ function invalid(line: number, error: z.ZodError): ParagraphSet {
       'must be a SQuAD document, a paragraph {title, context, qas}, or a row {title, context, question, answers}';
     return { kind: 'invalid', line, field: '', message };
   }
-  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return { kind: 'invalid', line, field: field.replace(/^\./u, ''), message: issue.message };
+  return { kind: 'invalid', line, field: fieldPath(issue.path), message: issue.message };
 }

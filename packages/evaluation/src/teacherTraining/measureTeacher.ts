@@ -3,12 +3,12 @@ import { givesAnswer, mapConcurrently, sameAnswer } from '@engraft/learning/part
 import { spreadSample, type Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
 
-/** How many questions about paragraphs are answered with the paragraph in the prompt. */
+/** Counts of answers to questions about paragraphs, asked with the paragraph in the prompt. */
 export interface ReadingFigures {
   readonly total: number;
-  /** The answer is an accepted one after normalisation. */
+  /** Answers that equal an accepted one after normalisation. */
   readonly exact: number;
-  /** The answer gives an accepted one, see `givesAnswer`. */
+  /** Answers that give an accepted one, see `givesAnswer`. */
   readonly contained: number;
 }
 

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { mapConcurrently, deriveSeed, endlessRounds, randomNumbers } from '@engraft/learning/parts';
 import type { Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
+import { mean } from '../numbers.js';
 import { teachingRows, type TeachingTask } from './rows.js';
 
 export interface TeacherTraining {
@@ -47,7 +48,7 @@ export interface TeacherProgress {
 }
 
 /** Rank, rate and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments/. */
-export const teacherSettings = {
+const teacherSettings = {
   rank: 16,
   alpha: 32,
   peakRate: 1e-3,
@@ -152,8 +153,7 @@ async function runSteps(
     tokens += result.tokens;
     losses.push(result.loss);
     const done = step + 1;
-    const recent = losses.slice(-recentSteps);
-    onStep?.({ done, total: steps, loss: recent.reduce((sum, loss) => sum + loss, 0) / recent.length, tokens });
+    onStep?.({ done, total: steps, loss: mean(losses.slice(-recentSteps)), tokens });
     if (done % snapshotSteps === 0 || done === steps) await keepProgress(folder, session, identity, done);
   }
 }

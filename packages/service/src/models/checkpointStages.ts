@@ -8,8 +8,8 @@ import {
   optionalFiles,
   outlineCheckpoint,
   requiredFiles,
-  shardIndex,
-  singleFile,
+  shardIndexFile,
+  singleWeightsFile,
   type WeightFormat,
 } from '@engraft/engine';
 import type { NextFiles, PullStage } from '@engraft/hub';
@@ -26,16 +26,16 @@ export function checkpointStages(format: WeightFormat): readonly PullStage[] {
       const names = new Set(listing.map((file) => file.path));
       const missing = requiredFiles.filter((name) => !names.has(name));
       if (missing.length > 0) return refused(`it has no ${missing.join(' and no ')}`);
-      if (!names.has(singleFile) && !names.has(shardIndex)) {
-        return refused(`it has no ${singleFile}, nor shards of it: weights of other formats are not read`);
+      if (!names.has(singleWeightsFile) && !names.has(shardIndexFile)) {
+        return refused(`it has no ${singleWeightsFile}, nor shards of it: weights of other formats are not read`);
       }
       return files(['config.json']);
     },
     (folder, listing) =>
       unlessRefused(async () => {
         await outlineCheckpoint(folder, format);
-        const isSingle = listing.some((file) => file.path === singleFile);
-        return [...requiredFiles, ...optionalFiles, presetFile, replayFile, ...(isSingle ? [] : [shardIndex])];
+        const isSingle = listing.some((file) => file.path === singleWeightsFile);
+        return [...requiredFiles, ...optionalFiles, presetFile, replayFile, ...(isSingle ? [] : [shardIndexFile])];
       }),
     (folder, listing) =>
       unlessRefused(async () => {
