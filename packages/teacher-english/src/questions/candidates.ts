@@ -17,6 +17,7 @@ import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
+import { documentQuestions, isAboutDocument, isHouseNumber, topicsOf } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { withBareNouns } from '../spans/nouns.js';
 import { salienceFeatures, salienceOf } from '../spans/salience.js';
@@ -63,12 +64,16 @@ export async function findCandidates(
   let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
   const nameTexts: string[] = [];
+  const isDocument = told.size > 0;
+  const isOfDocument = isAboutDocument(told);
+  const title = titleOf(passage, told);
   for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
-    nameTexts.push(...namesOf(findSpans(sentence, passage)));
+    if (isOfDocument(sentence.text)) nameTexts.push(...namesOf(findSpans(sentence, passage)));
     await setImmediate();
   }
   const fullNames = fullNamesOf(nameTexts);
-  const protagonist = protagonistOf(passage, nameTexts);
+  // A document is about what its title names, and prose in it names others in passing.
+  const protagonist = isDocument ? title : protagonistOf(passage, nameTexts);
   const table = relationTable(passage);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
@@ -83,6 +88,8 @@ export async function findCandidates(
   /** The passage's last question, until the end of the paragraph that answers it. */
   let stated: string | null = null;
   let isAnswered = false;
+  /** The last heading below the title. */
+  let section: string | null = null;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       await setImmediate();
@@ -95,6 +102,12 @@ export async function findCandidates(
         continue;
       }
       const tells = told.get(sentence.text.trim());
+      if (tells?.kind === 'title') {
+        section = sentence === first ? null : sentence.text.trim();
+        stated = null;
+        previous = null;
+        continue;
+      }
       const isShort = tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords;
       const cell = isShort ? toldCandidate({ chunk, sentence }, tells, table, view) : [];
       if (cell.length > 0) {
@@ -121,14 +134,18 @@ export async function findCandidates(
       said.add(saying);
       const cued = cuedIn(table, sentence);
       for (const span of repeated ? [] : spans) {
+        if (isDocument && isHouseNumber(span, sentence)) continue;
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
-          withFullNames(question, fullNames),
-        );
+        const made = isDocument
+          ? inDocument(sentence, span, spans, context)
+          : deriveQuestions(sentence, span, spans, context);
+        const derived = made.map((question) => withFullNames(question, fullNames));
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
         const relations = relationsOf(cued, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-        const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
+        const topics = isDocument ? topicsOf(sentence, span, spans, { stated, section, title }) : [];
+        const mentioned =
+          topics.length > 0 ? topics : nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
         const features = salienceFeatures(span, sentence, spans, view);
         all.push({
@@ -141,6 +158,7 @@ export async function findCandidates(
           keywords,
           tabled: null,
           stated,
+          document: isDocument ? { title } : null,
           about,
           features,
           salience: salienceOf(features),
@@ -167,6 +185,30 @@ export async function findCandidates(
     return key !== '' && (tabled !== null || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
   });
   return { candidates, contradicted };
+}
+
+/** The name in the first heading, with its article. */
+function titleOf(passage: string, told: ReadonlyMap<string, Told>): string | null {
+  const [text] = [...told].find(([, { kind }]) => kind === 'title') ?? [];
+  if (text === undefined || passage.trimStart().indexOf(text) !== 0) return null;
+  if (text.split(' ').length <= 5 && /^(?:[\p{Lu}\p{N}&]\S*(?: |$))+$/u.test(text)) return text;
+  const names = namesOf(findSpans({ start: 0, end: text.length, text }, passage));
+  const [name] = names;
+  if (names.length !== 1 || name === undefined) return null;
+  return text.includes(`the ${name}`) ? `the ${name}` : name;
+}
+
+/** People leave out what the document is about. So each question is made without it, too. */
+function inDocument(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
+  const plain = { ...context, aliases: new Map<string, string>() };
+  const made = [
+    ...documentQuestions(sentence, span, spans, context.protagonist),
+    ...deriveQuestions(sentence, span, spans, { ...plain, protagonist: null }),
+    ...deriveQuestions(sentence, span, spans, plain),
+  ];
+  // Clauses are longer than the rules for sentences expect: "payable by of each month", "with ' notice".
+  const isCut = /[,(]| ['’] |\b(?:by|at|in|on|for|with|and) (?:of|is|are)\b/u;
+  return [...new Set(made)].filter((question) => !isCut.test(question));
 }
 
 /** What a question for the span may be about: the subjects of its sentence, and the topic of the passage. */
