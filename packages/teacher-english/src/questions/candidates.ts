@@ -17,7 +17,7 @@ import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { documentQuestions, isAboutDocument, isHouseNumber, topicsOf } from './documentProse.js';
+import { inDocument, isAboutDocument, isHouseNumber, titleOf, topicsOf } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { withBareNouns } from '../spans/nouns.js';
 import { salienceFeatures, salienceOf } from '../spans/salience.js';
@@ -63,14 +63,9 @@ export async function findCandidates(
   const all: Candidate[] = [];
   let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
-  const nameTexts: string[] = [];
   const isDocument = told.size > 0;
-  const isOfDocument = isAboutDocument(told);
   const title = titleOf(passage, told);
-  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
-    if (isOfDocument(sentence.text)) nameTexts.push(...namesOf(findSpans(sentence, passage)));
-    await setImmediate();
-  }
+  const nameTexts = await namesIn(passage, chunks, told);
   const fullNames = fullNamesOf(nameTexts);
   // A document is about what its title names, and prose in it names others in passing.
   const protagonist = isDocument ? title : protagonistOf(passage, nameTexts);
@@ -136,16 +131,15 @@ export async function findCandidates(
       for (const span of repeated ? [] : spans) {
         if (isDocument && isHouseNumber(span, sentence)) continue;
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const made = isDocument
-          ? inDocument(sentence, span, spans, context)
-          : deriveQuestions(sentence, span, spans, context);
-        const derived = made.map((question) => withFullNames(question, fullNames));
+        const derived = (isDocument ? inDocument : deriveQuestions)(sentence, span, spans, context).map((question) =>
+          withFullNames(question, fullNames),
+        );
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
         const relations = relationsOf(cued, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
+        const nearby = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const topics = isDocument ? topicsOf(sentence, span, spans, { stated, section, title }) : [];
-        const mentioned =
-          topics.length > 0 ? topics : nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
+        const mentioned = topics.length > 0 ? topics : nearby;
         const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
         const features = salienceFeatures(span, sentence, spans, view);
         all.push({
@@ -176,39 +170,30 @@ export async function findCandidates(
       if (isAnswered && /^\s*$|\n\s*\n\s*$/u.test(sentence.text)) stated = null;
     }
   }
-  const perAnswer = new Map<string, number>();
   const contradicted = contradictedValues(all);
-  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span, tabled }) => {
+  return { candidates: withoutCrowds(bySalience(withoutContradictions(all, contradicted))), contradicted };
+}
+
+/** The likeliest few for each answer. */
+function withoutCrowds(candidates: readonly Candidate[]): Candidate[] {
+  const perAnswer = new Map<string, number>();
+  return candidates.filter(({ span, tabled }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
     return key !== '' && (tabled !== null || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
   });
-  return { candidates, contradicted };
 }
 
-/** The name in the first heading, with its article. */
-function titleOf(passage: string, told: ReadonlyMap<string, Told>): string | null {
-  const [text] = [...told].find(([, { kind }]) => kind === 'title') ?? [];
-  if (text === undefined || passage.trimStart().indexOf(text) !== 0) return null;
-  if (text.split(' ').length <= 5 && /^(?:[\p{Lu}\p{N}&]\S*(?: |$))+$/u.test(text)) return text;
-  const names = namesOf(findSpans({ start: 0, end: text.length, text }, passage));
-  const [name] = names;
-  if (names.length !== 1 || name === undefined) return null;
-  return text.includes(`the ${name}`) ? `the ${name}` : name;
-}
-
-/** People leave out what the document is about. So each question is made without it, too. */
-function inDocument(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
-  const plain = { ...context, aliases: new Map<string, string>() };
-  const made = [
-    ...documentQuestions(sentence, span, spans, context.protagonist),
-    ...deriveQuestions(sentence, span, spans, { ...plain, protagonist: null }),
-    ...deriveQuestions(sentence, span, spans, plain),
-  ];
-  // Clauses are longer than the rules for sentences expect: "payable by of each month", "with ' notice".
-  const isCut = /[,(]| ['’] |\b(?:by|at|in|on|for|with|and) (?:of|is|are)\b/u;
-  return [...new Set(made)].filter((question) => !isCut.test(question));
+/** All names of the passage, but for those in the cells of its tables. */
+async function namesIn(passage: string, chunks: readonly Chunk[], told: ReadonlyMap<string, Told>): Promise<string[]> {
+  const isOfDocument = isAboutDocument(told);
+  const names: string[] = [];
+  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
+    if (isOfDocument(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
+    await setImmediate();
+  }
+  return names;
 }
 
 /** What a question for the span may be about: the subjects of its sentence, and the topic of the passage. */

@@ -73,7 +73,7 @@ function pairsOf({ row, column, noun }: Crossing): Pairs {
  * names.
  */
 function keptOf(rows: number, columns: number, cell: string): (row: number, column: number) => boolean {
-  const turn = [...cell].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+  const turn = Array.from(cell, (letter) => letter.codePointAt(0) ?? 0).reduce((sum, code) => sum + code, 0);
   if (rows > 1 && columns > 1) return (row, column) => row > 0 && column > 0 && (row + column) % 2 === 1;
   if (rows > 2) return (row) => row === 1 + (turn % (rows - 1));
   if (columns > 2) return (_, column) => column === 1 + (turn % (columns - 1));

@@ -49,7 +49,7 @@ test('clauses are asked about without the name of the document, and with the hea
 test('an answer below a question is asked for in the words of that question', async () => {
   const find = await askedAbout('# Help\n\n**Can I freeze my card?**\nYes, for up to 3 months.\n');
   const { keywords } = find('3 months');
-  assert.ok(keywords.length > 0 && keywords.every((question) => /freeze/u.test(question)), keywords.join());
+  assert.ok(keywords.length > 0 && keywords.every((question) => question.includes('freeze')), keywords.join());
 });
 
 test('headings and house numbers are no answers', async () => {

@@ -11,8 +11,9 @@ import {
   type Told,
 } from '@engraft/learning/parts';
 import { isPhone } from '../spans/valuePatterns.js';
-import type { Span } from '../spans/spans.js';
+import { findSpans, type Span } from '../spans/spans.js';
 import { takeStatementApart } from '../spans/statement.js';
+import { deriveQuestions, type Context } from './derive.js';
 import { baseFormOf, presentOf, takeApart, participles } from '../english/verbs.js';
 
 /** What stands around a sentence of a document. */
@@ -92,13 +93,32 @@ export function isHouseNumber({ text, start, end }: Span, sentence: TextRange): 
   );
 }
 
+/** The name in the first heading, with its article. */
+export function titleOf(passage: string, told: ReadonlyMap<string, Told>): string | null {
+  const [text] = [...told].find(([, { kind }]) => kind === 'title') ?? [];
+  if (text === undefined || !passage.trimStart().startsWith(text)) return null;
+  if (text.split(' ').length <= 5 && /^(?:[\p{Lu}\p{N}&]\S*(?: |$))+$/u.test(text)) return text;
+  const spans = findSpans({ start: 0, end: text.length, text }, passage);
+  const [name, ...others] = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map((span) => span.text);
+  if (others.length > 0 || name === undefined) return null;
+  return text.includes(`the ${name}`) ? `the ${name}` : name;
+}
+
+/** People leave out what the document is about. So each question is made without it, too. */
+export function inDocument(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
+  const plain = { ...context, aliases: new Map<string, string>() };
+  const made = [
+    ...documentQuestions(sentence, span, spans, context.protagonist),
+    ...deriveQuestions(sentence, span, spans, { ...plain, protagonist: null }),
+    ...deriveQuestions(sentence, span, spans, plain),
+  ];
+  // Clauses are longer than the rules for sentences expect: "payable by of each month", "with ' notice".
+  const isCut = /[,(]| ['’] |\b(?:by|at|in|on|for|with|and) (?:of|is|are)\b/u;
+  return [...new Set(made)].filter((question) => !isCut.test(question));
+}
+
 /** Questions of a document's own kinds of sentences, which `deriveQuestions` does not know. */
-export function documentQuestions(
-  sentence: TextRange,
-  span: Span,
-  spans: readonly Span[],
-  title: string | null,
-): string[] {
+function documentQuestions(sentence: TextRange, span: Span, spans: readonly Span[], title: string | null): string[] {
   const before = sentence.text.slice(0, span.start - sentence.start);
   return [...phoneQuestions(before, span), ...makerQuestions(sentence, before, span, spans, title)];
 }
@@ -118,7 +138,7 @@ function phoneQuestions(before: string, span: Span): string[] {
   ];
 }
 
-/** "Lost property is kept by Maren Skov." also says who keeps it; "Designed by Yuki Tamura." who designed the desk. */
+/** "Lost property is kept by Ada Kell." also says who keeps it; "Designed by Bo Lind." who designed the desk. */
 function makerQuestions(
   sentence: TextRange,
   before: string,

@@ -57,7 +57,7 @@ export function trimmed(lines: readonly Said[]): Said[] {
 
 /** A heading is a title, unless it asks something. */
 export function asTitle(text: string): Said {
-  return { text, told: text === '' || /\?$/u.test(text) ? null : { kind: 'title', answer: '' } };
+  return { text, told: text === '' || text.endsWith('?') ? null : { kind: 'title', answer: '' } };
 }
 
 export function asWritten(text: string): Said {
@@ -68,7 +68,7 @@ export function asWritten(text: string): Said {
 export function said(key: string, subject: string, value: string, noun: string | null = null): Said {
   const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
   // A time alone is when something happens: "The first bus of Market Square is at 5:55."
-  const at = clock.test(answer) && copulaOf(key) === 'is' && !/time$/u.test(name) ? 'at ' : '';
+  const at = clock.test(answer) && copulaOf(key) === 'is' && !name.endsWith('time') ? 'at ' : '';
   return {
     text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${at}${answer}`),
     told: { kind: 'attribute', key: name, subject: thing, noun, moment: null, answer },

@@ -64,7 +64,9 @@ function nounIn(head: string): string | null {
 
 /** "car park" above "P1 Terminal". */
 function rowNounIn(corner: string): string | null {
-  return /^\p{Lu}?\p{Ll}{2,} \p{Ll}{2,}$/u.test(corner) && !/name$/u.test(corner) ? lowerFirst(corner) : nounIn(corner);
+  return /^\p{Lu}?\p{Ll}{2,} \p{Ll}{2,}$/u.test(corner) && !corner.endsWith('name')
+    ? lowerFirst(corner)
+    : nounIn(corner);
 }
 
 /** "The temperature in May is 14 °C." */

@@ -18,7 +18,7 @@ export function areStops(cells: readonly string[], { heads, rows }: Table): bool
   return areTimes && areNames && isTold && !cells.some((cell) => /[–-]./u.test(cell));
 }
 
-/** "R 11 is at Tarrow at 7:12." A ride without a time does not stop there, and nothing is said. */
+/** "R 11 is at Varn at 7:12." A ride without a time does not stop there, and nothing is said. */
 export function sayStops(table: Table): Said[] {
   const { rides, noun } = inRides(table);
   const [, ...stops] = rides.heads;
