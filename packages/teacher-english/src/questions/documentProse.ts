@@ -97,7 +97,8 @@ export function isHouseNumber({ text, start, end }: Span, sentence: TextRange): 
 export function titleOf(passage: string, told: ReadonlyMap<string, Told>): string | null {
   const [text] = [...told].find(([, { kind }]) => kind === 'title') ?? [];
   if (text === undefined || !passage.trimStart().startsWith(text)) return null;
-  if (text.split(' ').length <= 5 && /^(?:[\p{Lu}\p{N}&]\S*(?: |$))+$/u.test(text)) return text;
+  // "Help" and "Changelog" name nothing.
+  if (text.includes(' ') && text.split(' ').length <= 5 && /^(?:[\p{Lu}\p{N}&]\S*(?: |$))+$/u.test(text)) return text;
   const spans = findSpans({ start: 0, end: text.length, text }, passage);
   const [name, ...others] = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map((span) => span.text);
   if (others.length > 0 || name === undefined) return null;
