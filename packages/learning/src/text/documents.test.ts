@@ -43,6 +43,8 @@ test('what is new in a release, and who made it, is told', () => {
   assert.deepEqual(
     [...told].map(([sentence, { answer }]) => [sentence, answer]),
     [
+      // A title tells nothing.
+      ['Varn', ''],
       ['Version 3.2.0 was released on 2025-03-18.', '2025-03-18'],
       ['The upload limit is now 250 MB (was 100 MB).', '250 MB'],
       ['Default port moved from 8000 to 8443.', '8443'],

@@ -26,8 +26,16 @@ function withoutEmphasis(text: string): string {
     .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1');
 }
 
-/** Removes the labels of "Q: When does it open?" and "A: At 7:00." if the text has both. */
+/**
+ * Removes the labels of "Q: When does it open?" and "A: At 7:00." if the text has both, and the numbers of questions
+ * ("Q1.") if it has several.
+ */
 export function withoutLabels(text: string): string {
+  const numbered = /^([ \t]*(?:#{1,6} )?(?:\*\*)?)(?:Q|Question) ?\d{1,2}[:.)][ \t]+(?=[^\n]*\?)/gmu;
+  return withoutPlainLabels((text.match(numbered)?.length ?? 0) > 1 ? text.replace(numbered, '$1') : text);
+}
+
+function withoutPlainLabels(text: string): string {
   const question = /^(?:\*\*)?(?:Q|Question)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
   const answer = /^(?:\*\*)?(?:A|Answer)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
   return text.search(question) >= 0 && text.search(answer) >= 0 ? text.replace(question, '').replace(answer, '') : text;

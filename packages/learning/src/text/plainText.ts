@@ -1,11 +1,11 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { asTyped } from './asTyped.js';
 import { withoutLabels, withoutMarks } from './marks.js';
-import { withoutClauseNumbers } from './structure/clauses.js';
+import { clauseTitles, withoutClauseNumbers } from './structure/clauses.js';
 import { withDelimitedTables } from './structure/delimited.js';
 import { withoutHtml } from './structure/html.js';
 import { isTitle, nameIn, namesSomething, releaseIn, under } from './structure/headings.js';
-import { asWritten, textOf, type Said, type Told } from './structure/said.js';
+import { asTitle, asWritten, textOf, type Said, type Told } from './structure/said.js';
 import { pairOf, sayList, statementOf, subjectsOf, type Place } from './structure/sayList.js';
 import { sayTable } from './structure/sayTable.js';
 import { tableOf } from './structure/table.js';
@@ -32,13 +32,18 @@ export interface PlainPassage {
 
 /** Reads a passage like `plainText`. `told` is by sentence. */
 export function readPassage(content: string): PlainPassage {
-  const unmarked = withoutClauseNumbers(withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content)))));
+  const numbered = withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content))));
+  const unmarked = withoutClauseNumbers(numbered);
+  const titles = clauseTitles(numbered).map((text) => [withoutMarks(text), { kind: 'title', answer: '' }] as const);
   const tokens = blocksOf(unmarked);
   const isPlain = !tokens.some((token) => isStructured(token)) && titleOf(tokens) === null;
-  if (isPlain) return { text: withoutMarks(unmarked), told: new Map() };
+  if (isPlain) return { text: withoutMarks(unmarked), told: new Map(titles) };
   const lines = render(tokens, { title: null, subject: null, section: null, caption: '', depth: 0 });
   const text = textOf(lines).trimEnd();
-  const told = new Map(lines.flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])));
+  const told = new Map([
+    ...titles,
+    ...lines.flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])),
+  ]);
   if (text.length <= MAX_GROWTH * content.length) return { text, told };
   // A table grew too much: a thousand cells whose first one fills a page would repeat that page a thousand times.
   return { text: withoutMarks(withoutLabels(withoutWraps(asTyped(content)))), told: new Map() };
@@ -78,9 +83,10 @@ function render(tokens: readonly Token[], place: Place): Said[] {
     const heading = headingOf(token, before === undefined && place.depth === 0 ? tokens : []);
     if (heading !== null) {
       here = { ...here, ...under(heading, here) };
-      lines.push(releaseIn(heading) ?? { text: nameIn(heading), told: null });
+      lines.push(releaseIn(heading) ?? asTitle(nameIn(heading)));
     } else if (isList(token)) {
-      lines.push(...sayList(token, here, introducedBy(before), render));
+      const caption = questionIn(before) ?? here.caption;
+      lines.push(...sayList(token, { ...here, caption }, introducedBy(before), render));
     } else if (isTable(token)) {
       const caption = before === undefined || isHeading(before) ? here.caption : withoutMarks(before.raw);
       lines.push(...sayTable(tableIn(token), { subject: here.subject, caption }));
@@ -112,6 +118,13 @@ function introducedBy(before: Token | undefined): string | null {
   if (before === undefined || (before.type !== 'paragraph' && before.type !== 'text')) return null;
   const text = withoutMarks(before.raw).trim();
   return /^[^\n.?!,;]{1,60}:$/u.test(text) && namesSomething(text) ? text.slice(0, -1) : null;
+}
+
+/** "What are the opening hours?" says what the list below it is about. */
+function questionIn(before: Token | undefined): string | null {
+  if (before?.type !== 'paragraph') return null;
+  const text = withoutMarks(before.raw).trim();
+  return /^[^\n]{1,80}\?$/u.test(text) ? text : null;
 }
 
 function tableIn({ header, rows }: Tokens.Table) {

@@ -13,6 +13,28 @@ const irregular = {
 }; // prettier-ignore
 export const irregularPasts: ReadonlyMap<string, string> = new Map(Object.entries(irregular));
 
+/** Participles that differ from the past form, with it. */
+const different = {
+  begun: 'began', broken: 'broke', chosen: 'chose', done: 'did', drawn: 'drew', driven: 'drove', flown: 'flew', given: 'gave',
+  grown: 'grew', known: 'knew', run: 'ran', seen: 'saw', shown: 'showed', spoken: 'spoke', sung: 'sang', taken: 'took', worn: 'wore',
+  written: 'wrote',
+}; // prettier-ignore
+
+/** Irregular participles with the other forms of their verb. Those that are pasts as well are among them. */
+export const participles: ReadonlyMap<string, { readonly infinitive: string; readonly past: string }> = new Map([
+  ...[...irregularPasts].map(([past, infinitive]) => [past, { infinitive, past }] as const),
+  ...Object.entries(different).map(([participle, past]) => {
+    const infinitive = irregularPasts.get(past) ?? (past === 'did' ? 'do' : 'show');
+    return [participle, { infinitive, past }] as const;
+  }),
+]);
+
+/** The third person: "keeps", "watches", "carries". */
+export function presentOf(infinitive: string): string {
+  if (/(?:s|x|z|ch|sh|o)$/u.test(infinitive)) return `${infinitive}es`;
+  return `${infinitive.replace(/(?<=[^aeiou])y$/u, 'ie')}s`;
+}
+
 export interface FiniteVerb {
   readonly auxiliary: 'does' | 'did';
   readonly infinitive: string;

@@ -17,6 +17,8 @@ export interface Candidate {
   readonly tabled: ToldQuestions | null;
   /** The question of the passage itself that the sentence answers; `null` where it follows none. */
   readonly stated: string | null;
+  /** The name of the document's title, where the sentence is prose of a document; `null` of any other sentence. */
+  readonly document: { readonly title: string | null } | null;
   readonly features: SalienceFeatures;
   /** Computed from the features, see `salienceOf`. */
   readonly salience: number;

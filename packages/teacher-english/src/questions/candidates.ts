@@ -17,6 +17,7 @@ import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
+import { inDocument, isAboutDocument, isHouseNumber, titleOf, topicsOf } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { withBareNouns } from '../spans/nouns.js';
 import { salienceFeatures, salienceOf } from '../spans/salience.js';
@@ -62,13 +63,12 @@ export async function findCandidates(
   const all: Candidate[] = [];
   let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
-  const nameTexts: string[] = [];
-  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
-    nameTexts.push(...namesOf(findSpans(sentence, passage)));
-    await setImmediate();
-  }
+  const isDocument = told.size > 0;
+  const title = titleOf(passage, told);
+  const nameTexts = await namesIn(passage, chunks, told);
   const fullNames = fullNamesOf(nameTexts);
-  const protagonist = protagonistOf(passage, nameTexts);
+  // A document is about what its title names, and prose in it names others in passing.
+  const protagonist = isDocument ? title : protagonistOf(passage, nameTexts);
   const table = relationTable(passage);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
@@ -83,6 +83,8 @@ export async function findCandidates(
   /** The passage's last question, until the end of the paragraph that answers it. */
   let stated: string | null = null;
   let isAnswered = false;
+  /** The last heading below the title. */
+  let section: string | null = null;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       await setImmediate();
@@ -95,6 +97,12 @@ export async function findCandidates(
         continue;
       }
       const tells = told.get(sentence.text.trim());
+      if (tells?.kind === 'title') {
+        section = sentence === first ? null : sentence.text.trim();
+        stated = null;
+        previous = null;
+        continue;
+      }
       const isShort = tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords;
       const cell = isShort ? toldCandidate({ chunk, sentence }, tells, table, view) : [];
       if (cell.length > 0) {
@@ -121,14 +129,17 @@ export async function findCandidates(
       said.add(saying);
       const cued = cuedIn(table, sentence);
       for (const span of repeated ? [] : spans) {
+        if (isDocument && isHouseNumber(span, sentence)) continue;
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
+        const derived = (isDocument ? inDocument : deriveQuestions)(sentence, span, spans, context).map((question) =>
           withFullNames(question, fullNames),
         );
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
         const relations = relationsOf(cued, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-        const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
+        const nearby = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
+        const topics = isDocument ? topicsOf(sentence, span, spans, { stated, section, title }) : [];
+        const mentioned = topics.length > 0 ? topics : nearby;
         const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
         const features = salienceFeatures(span, sentence, spans, view);
         all.push({
@@ -141,6 +152,7 @@ export async function findCandidates(
           keywords,
           tabled: null,
           stated,
+          document: isDocument ? { title } : null,
           about,
           features,
           salience: salienceOf(features),
@@ -158,15 +170,30 @@ export async function findCandidates(
       if (isAnswered && /^\s*$|\n\s*\n\s*$/u.test(sentence.text)) stated = null;
     }
   }
-  const perAnswer = new Map<string, number>();
   const contradicted = contradictedValues(all);
-  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span, tabled }) => {
+  return { candidates: withoutCrowds(bySalience(withoutContradictions(all, contradicted))), contradicted };
+}
+
+/** The likeliest few for each answer. */
+function withoutCrowds(candidates: readonly Candidate[]): Candidate[] {
+  const perAnswer = new Map<string, number>();
+  return candidates.filter(({ span, tabled }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
     return key !== '' && (tabled !== null || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
   });
-  return { candidates, contradicted };
+}
+
+/** All names of the passage, but for those in the cells of its tables. */
+async function namesIn(passage: string, chunks: readonly Chunk[], told: ReadonlyMap<string, Told>): Promise<string[]> {
+  const isOfDocument = isAboutDocument(told);
+  const names: string[] = [];
+  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
+    if (isOfDocument(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
+    await setImmediate();
+  }
+  return names;
 }
 
 /** What a question for the span may be about: the subjects of its sentence, and the topic of the passage. */

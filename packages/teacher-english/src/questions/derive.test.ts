@@ -204,3 +204,9 @@ test('a comma inside a number ends nothing, and a possessive is no verb', () => 
     [],
   );
 });
+
+test('people in the plural pay a sum, and the second of two things has its own price', () => {
+  assert.ok(questionsFor('Students pay £24 a month.', '£24').includes('How much do students pay a month?'));
+  const prices = 'A city bike is 18 euros a day and an e-bike is 35 euros a day.';
+  assert.ok(questionsFor(prices, '35 euros').includes('How much is an e-bike a day?'));
+});

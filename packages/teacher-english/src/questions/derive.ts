@@ -60,7 +60,7 @@ interface Clause {
 /** The clause with the span, if it says something by itself: "Ada runs the mill, and Bo Lind runs the shop." */
 function clauseOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
-    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
+    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) )| and (?=(?:an?|the) [\p{Ll}-]+ (?:is|costs) (?:[$€£]?\d)))/gu,
   );
   const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
   for (const start of starts.filter((each) => whole.start + each <= span.start)) {

@@ -63,6 +63,15 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
     ],
   },
   {
+    keys: /^(?:frequency|interval)$/u,
+    questions: [
+      'How often is there one at {X}?',
+      'How often does one come to {X}?',
+      'How frequently is there one at {X}?',
+      'At what interval is {X} served?',
+    ],
+  },
+  {
     keys: /^quantity$/u,
     questions: ['How many {Xs} are there?', 'What number of {Xs} is there?'],
   },

@@ -1,4 +1,5 @@
 /** The names by which people ask for a thing of a table or a list. */
+import { isPersonName } from '@engraft/learning/parts';
 import { isCommonWord } from '../english/commonWords.js';
 import { kindsOf } from '../english/kinds.js';
 
@@ -19,13 +20,56 @@ export function spokenNames(thing: string, kindOfThing: string | null): string[]
   const [, named, code] = /^(the \p{Ll}.*|\p{Lu}\p{L}+(?: \p{L}+)*) ((?=\S*\d)\S*[\p{Lu}-]\S*)$/u.exec(thing) ?? [];
   if (named !== undefined && code !== undefined) return [thing, named, code];
   const [, model, kind] = /^(?:the )?(\p{Lu}.*\d\S*) (\p{L}[\p{L} -]+)$/u.exec(thing) ?? [];
-  return model === undefined || kind === undefined ? [thing] : [thing, `the ${model}`, `the ${kind.toLowerCase()}`];
+  if (model !== undefined && kind !== undefined) return [thing, `the ${model}`, `the ${kind.toLowerCase()}`];
+  return [thing, ...kindInName(thing)];
+}
+
+/** "the lease" of "Residential Lease", "the desk" of "Arbor Standing Desk 2": names that end in what they name. */
+function kindInName(name: string): string[] {
+  const [, last] = /^(?:\p{Lu}[\p{L}'’-]* )+(\p{Lu}\p{Ll}{2,})(?: \d+)?$/u.exec(name) ?? [];
+  return last === undefined || isPersonName(name) || !isKnown(last.toLowerCase()) ? [] : [`the ${last.toLowerCase()}`];
 }
 
 /** "the grey soup bowl" of "the soup bowl, grey". */
 function qualified(noun: string, quality: string): string[] {
   const isShort = /^\p{Ll}+(?: \p{Ll}+)?$/u.test(quality);
   return isShort && noun.startsWith('the ') ? [`the ${quality} ${noun.slice('the '.length)}`] : [];
+}
+
+/**
+ * Names of a row, the whole first: for "P5 Budget" below "Car park" also "P5", "the car park P5" and "the budget car
+ * park", for "Small (3 m²)" also "a small", for "Adult" only "an adult".
+ */
+export function rowNames(row: string, noun: string | null): string[] {
+  const plain = row.replace(/^the /u, '');
+  const [, code, words] = /^((?=\S*\d)[\p{Lu}\d]\S{0,3}|\p{Lu}) (\p{L}{3,}(?: \p{L}+)*)$/u.exec(plain) ?? [];
+  if (code !== undefined && words !== undefined) {
+    const described = noun === null ? [words] : [`the ${inLowerCase(words)} ${noun}`, words];
+    return [row, code, ...described, ...(noun === null ? [] : [`the ${noun} ${code}`])];
+  }
+  const [, named] = /^(\p{L}[\p{L} -]+) \([^()]+\)$/u.exec(plain) ?? [];
+  if (named !== undefined) return [row, ...rowNames(named, noun)];
+  const one = oneOf(row);
+  return noun === null || one === row || noun === inLowerCase(plain)
+    ? [one]
+    : [one, `the ${inLowerCase(plain)} ${noun}`];
+}
+
+/** Names of a column: for "1 week" also "one week" and "a week", for "return" "a return". */
+export function columnNames(column: string): string[] {
+  const [, count = '', unit = ''] = /^(\d{1,2}) (\p{Ll}+)$/u.exec(column) ?? [];
+  const word = numberWords[Number(count)];
+  if (count !== '' && word !== undefined) {
+    return [column, ...(count === '1' ? [`${articleOf(unit)} ${unit}`] : []), `${word} ${unit}`];
+  }
+  const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
+  return [isNamed ? column : `${articleOf(column)} ${column}`];
+}
+
+const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+function articleOf(noun: string): 'a' | 'an' {
+  return /^(?:[aeiou](?!ni|ne|se)|hour)/u.test(noun) ? 'an' : 'a';
 }
 
 /** "an adult" of the row "Adult", "the night bus" of what is named so already; a name stays as it is. */

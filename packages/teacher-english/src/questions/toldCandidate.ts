@@ -16,6 +16,7 @@ export function toldCandidate(
   table: readonly Template[],
   view: PassageView,
 ): Candidate[] {
+  if (told.kind === 'title') return [];
   const at = sentence.text.lastIndexOf(told.answer);
   if (at < 0 || told.answer === '') return [];
   const start = sentence.start + at;
@@ -44,6 +45,7 @@ export function toldCandidate(
       keywords: keywordQuestions(sentence, span, [span], subjects, rules.keywordsPerFact, random),
       tabled: toldQuestions(told, span.kind),
       stated: null,
+      document: null,
       about: `${view.protagonist ?? ''} ${sentence.text}`,
       features: salienceFeatures(span, sentence, [span], view),
       salience: rules.toldSalience,

@@ -65,7 +65,15 @@ test('verbs have the number of the thing', () => {
 });
 
 test('a cell of a row and a column is asked for by both, in either order', () => {
-  const fare = { kind: 'crossing', measure: 'fare', row: 'Bus', column: 'week', moment: null, answer: '€9' } as const;
+  const fare = {
+    kind: 'crossing',
+    measure: 'fare',
+    row: 'Bus',
+    column: 'week',
+    noun: null,
+    moment: null,
+    answer: '€9',
+  } as const;
   for (const question of questionsOf(fare, 'money')) assert.match(question, /bus.*week|week.*bus/iu);
   const hours = {
     ...fare,
@@ -111,7 +119,11 @@ test('the wording that tests is one for all values of a kind, and is no other qu
   const fares = ['Single', 'Return'].flatMap((column) =>
     ['Adult', 'Child', 'Dog'].map((row, at) => {
       const answer = `€${at + 4}.50`;
-      return { row, column, told: { kind: 'crossing', measure: 'fare', row, column, moment: null, answer } as const };
+      return {
+        row,
+        column,
+        told: { kind: 'crossing', measure: 'fare', row, column, noun: null, moment: null, answer } as const,
+      };
     }),
   );
   const tests = fares.map(({ told, row, column }) => {
@@ -133,6 +145,7 @@ test('a thing is asked for as people call it', () => {
     measure: 'fare',
     row: 'Adult',
     column: 'return',
+    noun: null,
     moment: null,
     answer: '€26',
   } as const;
@@ -144,6 +157,7 @@ test('a thing is asked for as people call it', () => {
     measure: 'opening hours',
     row: 'Gym',
     column: 'saturday',
+    noun: null,
     moment: 'on Saturday',
     answer: 'from 7:00 to 20:00',
   } as const;
@@ -170,4 +184,78 @@ test('what is new, due or owed is asked for as people ask', () => {
   assert.ok(questionsOf(due, 'date').includes('When is the invoice due?'));
   const bowls = { ...release, key: 'qty', subject: 'the soup bowl, grey', answer: '40' };
   assert.ok(questionsOf(bowls, 'quantity').includes('How many grey soup bowls are there?'));
+});
+
+test('a row is asked for by a part of its name and a column as people say it, and the test pairs other names', () => {
+  const cell = { kind: 'crossing', measure: 'price', column: '1 week', noun: 'car park', moment: null } as const;
+  const { asked, test: held = '' } = toldQuestions({ ...cell, row: 'P2 Garden', answer: '$9' }, 'money');
+  for (const name of [/\bP2\b(?! Garden)/u, /the garden car park/u, /\ba week\b/u, /\bone week\b/u])
+    assert.ok(
+      asked.some((question) => name.test(question)),
+      String(name),
+    );
+  assert.equal(held, 'What is charged for one week for P2?');
+  // Neither the wording nor the pair of names is trained.
+  assert.ok(!asked.some((question) => question.includes('charged')));
+  const byCode = asked
+    .map((question) => question.replace('the car park P2', 'ROW'))
+    .filter((question) => /\bP2\b(?! Garden)/u.test(question));
+  assert.ok(byCode.length > 0 && !byCode.some((question) => question.includes('one week')));
+});
+
+test('where a column has one name, each cell keeps another name of its row for the test', () => {
+  const cell = {
+    kind: 'crossing',
+    measure: 'price',
+    row: 'A2 Garden',
+    noun: 'room',
+    moment: null,
+    answer: '$9',
+  } as const;
+  const tests = ['low season', 'mid season', 'high season'].map((column) => {
+    const { asked, test: held = '' } = toldQuestions({ ...cell, column }, 'money');
+    const name = /for (?!the|an? (?:low|mid|high))(.*)\?$/u.exec(held.replace(/^.* season /u, ''))?.[1] ?? held;
+    assert.ok(!asked.includes(held));
+    return name;
+  });
+  assert.ok(new Set(tests).size > 1, tests.join());
+});
+
+test('when a ride is at a stop is asked in either order', () => {
+  const stop = { kind: 'stop', ride: 'IC 3', stop: 'Varn', noun: 'train', answer: '6:10' } as const;
+  const { asked, test: held } = toldQuestions(stop, 'time');
+  assert.ok(asked.includes('When does IC 3 leave Varn?'));
+  assert.ok(asked.includes('At what time is the train IC 3 at Varn?'));
+  assert.equal(held, 'From Varn, what is the time of the IC 3?');
+});
+
+test('the first ride of a stop is asked for with when, and a frequency with how often', () => {
+  const first = {
+    kind: 'attribute',
+    key: 'first bus',
+    subject: 'Mill Lane',
+    noun: 'stop',
+    moment: null,
+    answer: '5:42',
+  } as const;
+  const questions = questionsOf(first, 'time');
+  assert.equal(questions[0], 'When is the first bus of Mill Lane?');
+  assert.ok(questions.includes('When does the first bus leave Mill Lane?'));
+  assert.ok(!questions.some((question) => question.startsWith('What is the first bus')));
+  const frequency = { ...first, key: 'frequency', answer: 'every 20 min' };
+  assert.ok(questionsOf(frequency, 'quantity').includes('How often is there one at Mill Lane?'));
+});
+
+test('whoever has a role is asked for with who, and a document by what it is', () => {
+  const owner = {
+    kind: 'attribute',
+    key: 'landlord',
+    subject: 'Garden Lease',
+    noun: null,
+    moment: null,
+    answer: 'Ada Kell',
+  } as const;
+  const questions = questionsOf(owner, 'name');
+  assert.ok(questions.includes('Who is the landlord?'));
+  assert.ok(questions.includes('Who is the landlord of the lease?'));
 });

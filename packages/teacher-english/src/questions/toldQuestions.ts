@@ -2,11 +2,18 @@
  * Questions for what a sentence tells that was made of a table or a list, as people ask them. Every word of such a
  * sentence is known, so the questions are right whatever a small teacher reads in it.
  */
-import { capitalised, copulaOf, type Told } from '@engraft/learning/parts';
+import { capitalised, copulaOf, isPersonName, type Told as AnyTold } from '@engraft/learning/parts';
+import { kindsOf } from '../english/kinds.js';
 import { rules } from '../rules.js';
 import type { SpanKind } from '../spans/spans.js';
 import { wordingsFor } from './keyWordings.js';
-import { inLowerCase, isNoun, oneOf, spokenNames } from './spokenNames.js';
+import { crossedNames, ofCrossing } from './crossingWordings.js';
+import { inLowerCase, isNoun, spokenNames } from './spokenNames.js';
+import { ofStop, rideNames } from './stopWordings.js';
+import { momentTemplates, type Wordings } from './wordings.js';
+
+/** What a sentence tells that says something. */
+type Told = Exclude<AnyTold, { kind: 'title' }>;
 
 export interface ToldQuestions {
   /** The sentence turned into a question, which says nothing of whether people are answered. */
@@ -27,18 +34,14 @@ export function toldQuestions(told: Told, kind: SpanKind): ToldQuestions {
   return { restated, asked: different.filter((question) => question !== tested), test: tested };
 }
 
-interface Wordings {
-  readonly restated: string;
-  readonly asked: readonly string[];
-  readonly test?: string | undefined;
-}
-
 function questionsFor(told: Told, kind: SpanKind): Wordings {
   switch (told.kind) {
     case 'attribute':
       return told.moment === null ? ofAttribute(told, kind) : ofMoment(told.key, told.moment, kind);
     case 'crossing':
       return ofCrossing(told, kind);
+    case 'stop':
+      return ofStop(told);
     case 'event':
       return ofEvent(told);
     case 'moment':
@@ -56,8 +59,8 @@ function namedBy(told: Told): string[] {
     return told.moment === null ? spokenNames(told.subject, null).slice(0, 2) : [told.moment];
   if (told.kind === 'event') return [told.circumstances.join(' ')];
   if (told.kind === 'moment') return [told.subject];
-  const column = told.moment ?? told.column;
-  return [`${told.row} ${column}`, `${column} ${told.row}`];
+  if (told.kind === 'stop') return rideNames(told).flatMap((ride) => [`${ride} ${told.stop}`, `${told.stop} ${ride}`]);
+  return crossedNames(told);
 }
 
 function ofAttribute(
@@ -68,9 +71,13 @@ function ofAttribute(
   const key = written.replace(/ ?\([^()]*\)/gu, '').replace(/^qty\.?$/u, 'quantity');
   const own = wordingsFor(key);
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
+  const isTime = kind === 'time' && own.length === 0 && !/time$|hours$/u.test(key);
+  const isPerson = kind === 'name' && own.length === 0 && isSomebody(key, answer);
   const isFlag = /^(?:yes|no)$/iu.test(answer);
   const ofKind = [
     ...own,
+    ...(isTime ? momentTemplates(key, noun) : []),
+    ...(isPerson ? personWordings : []),
     ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
     ...(kind === 'money' && own.length === 0
@@ -82,15 +89,34 @@ function ofAttribute(
   const names = spokenNames(subject, noun).filter((name, _, all) => all.length === 1 || !name.includes(','));
   // Where people have few words of their own for it, all of them are trained.
   const tested = (ofKind.length < 3 ? undefined : ofKind.at(-1)) ?? 'Which KEY does {X} have?';
-  const templates = [...ofKind, ...anyKey].filter((template) => template !== tested);
+  const others = isTime ? [] : isPerson ? anyKey.filter((template) => !template.startsWith('What is')) : anyKey;
+  const templates = [...ofKind, ...others].filter((template) => template !== tested);
   const made = templates.flatMap((template) =>
     (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)),
   );
   return {
-    restated: `What ${copulaOf(written)} the ${key} of ${subject}?`,
+    restated: `${isTime ? 'When' : isPerson ? 'Who' : 'What'} ${copulaOf(written)} the ${key} of ${subject}?`,
     asked: made.slice(0, rules.tabledPerFact),
     test: filled(tested, key, names[1] ?? names[0] ?? subject),
   };
+}
+
+/** A role and who has it: the tenant, the landlord, the head of sales. */
+const personWordings = [
+  'Who is the KEY?',
+  'Who is the KEY of {X}?',
+  'What is the name of the KEY?',
+  'Who is the KEY for {X}?',
+  'What is the name of the KEY of {X}?',
+  'What is the KEY called?',
+];
+
+function isSomebody(key: string, answer: string): boolean {
+  const noun = /\p{L}+$/u.exec(key)?.[0] ?? '';
+  const isRole = /(?:er|or|ant|ent|lord|man|woman|person|chair|head|lead)$/u.test(noun);
+  return (
+    isRole && (isPersonName(answer) || kindsOf(noun).some((kind) => /person|worker|profession|occupation/u.test(kind)))
+  );
 }
 
 const anyKey = [
@@ -147,88 +173,6 @@ function ofMoment(key: string, moment: string, kind: SpanKind): Wordings {
       `${capitalised(moment)}, what ${being} the ${key}?`,
     ],
   };
-}
-
-type Crossing = Extract<Told, { kind: 'crossing' }>;
-
-function ofCrossing(told: Crossing, kind: SpanKind): Wordings {
-  const { measure, moment } = told;
-  if (measure !== null && /hours|times/u.test(measure)) return ofHours(told, measure);
-  return moment === null ? ofCell(told, kind) : ofRow(told, moment);
-}
-
-function ofHours({ answer, row, column, moment }: Crossing, measure: string): Wordings {
-  const where = moment ?? `for ${column}`;
-  const restated = `When is ${row} open ${where}?`;
-  const asked = spokenNames(row, null).flatMap((name) => [
-    ...(answer === 'closed' ? [`Is ${name} open ${where}?`] : []),
-    `When is ${name} open ${where}?`,
-    `What are the ${measure} of ${name} ${where}?`,
-    `When does ${name} open ${where}?`,
-    `${capitalised(where)}, when is ${name} open?`,
-    ...(moment?.startsWith('on ') === true ? [`What are the ${moment.slice('on '.length)} hours of ${name}?`] : []),
-  ]);
-  return { restated, asked: [...asked, `When can I go to ${spokenNames(row, null).at(-1) ?? row} ${where}?`] };
-}
-
-/** The value of a row at some moment: "the temperature of Oslo in May". */
-function ofRow({ measure, row }: Crossing, moment: string): Wordings {
-  const [value, name] = [measure ?? 'value', spokenNames(row, null).at(-1) ?? row];
-  return {
-    restated: `What ${copulaOf(measure ?? row)} the ${value} of ${row} ${moment}?`,
-    asked: [
-      `${capitalised(moment)}, what is the ${value} of ${row}?`,
-      `What is the ${value} for ${name} ${moment}?`,
-      `Which ${value} does ${name} have ${moment}?`,
-    ],
-  };
-}
-
-function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
-  // People write no capital where the cell has one: "a return for an adult".
-  const one = oneOf(row);
-  const both = [
-    ...(measure === null
-      ? []
-      : [`What is the ${column} ${measure} of ${one}?`, `What is the ${measure} of ${row} for ${column}?`]),
-    `What is the ${column} for ${one}?`,
-    `What is the ${column} of ${row}?`,
-  ];
-  const restated = `What is the ${column} ${measure === null ? '' : `${measure} `}for ${row}?`;
-  if (kind === 'money') return { restated, asked: [...both, ...pricesOf(measure, one, column)] };
-  const when =
-    kind === 'time'
-      ? [
-          `When is the ${column} of ${row}?`,
-          `At what time is the ${column} for ${one}?`,
-          `When is the ${column} for ${one}?`,
-        ]
-      : [];
-  return { restated, asked: [...both, ...when] };
-}
-
-/** Of a column that is a kind of thing ("a single"), or what one pays for ("1 week", "two years"). */
-function pricesOf(measure: string | null, one: string, column: string): string[] {
-  const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
-  const bought = isNamed ? column : `${/^[aeiou]/u.test(column) ? 'an' : 'a'} ${column}`;
-  const ticket = /^(?:fare|ticket)$/u.test(measure ?? '') ? `${bought} ticket` : null;
-  const ofTicket = [
-    `How much is ${ticket} for ${one}?`,
-    `What does ${one} pay for ${ticket}?`,
-    `What does ${ticket} for ${one} cost?`,
-  ];
-  return [
-    ...(ticket === null ? [] : ofTicket),
-    `How much is ${bought} for ${one}?`,
-    `What does ${one} pay for ${bought}?`,
-    `How much is the ${column} ${measure ?? 'price'} for ${one}?`,
-    `How much does ${one} cost for ${bought}?`,
-    `What does ${one} cost, ${column}?`,
-    `How much do I pay for ${one}, ${column}?`,
-    `How much is ${one} for ${column}?`,
-    `What does ${bought} cost for ${one}?`,
-    `What is charged for ${bought} for ${one}?`,
-  ];
 }
 
 function ofEvent({ circumstances, noun }: Extract<Told, { kind: 'event' }>): Wordings {

@@ -23,7 +23,7 @@ const commonSubject = new RegExp(
     `^${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )`,
     `^${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})`,
     `^\\p{Lu}\\p{Ll}+(?: \\p{Ll}+){0,3}?(?= (?:${auxiliaries}) )`,
-    `^\\p{Lu}\\p{Ll}+s(?= \\p{Ll}+ ${preposition} )`,
+    `^\\p{Lu}\\p{Ll}+s(?= \\p{Ll}+ (?:${preposition} |[$€£]?\\d))`,
   ].join('|'),
   'u',
 );

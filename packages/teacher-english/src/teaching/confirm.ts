@@ -13,6 +13,7 @@ import {
 import { isOf, recognised } from '../forms.js';
 import { fitsQuestionWord } from '../questions/questionWord.js';
 import { rules } from '../rules.js';
+import { findSpans, kindOfAnswer } from '../spans/spans.js';
 import { bareAnswer } from './bareAnswer.js';
 import type { Lesson } from './lesson.js';
 
@@ -24,7 +25,10 @@ export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<F
   const { enoughForms, minFormsPerFact } = lesson.recipe.teaching;
   const readBack = await readQuestions(lesson, facts);
   const { notStated } = lesson.recipe.prompts;
-  const confirmedFacts = facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map(), notStated));
+  const isDocument = (lesson.passage.told?.size ?? 0) > 0;
+  const confirmedFacts = facts.map((fact, index) => {
+    return confirmed(fact, readBack[index] ?? new Map(), { notStated, isDocument });
+  });
   const saved = await savedByKeywords(lesson, confirmedFacts);
   return withoutAmbiguity(saved)
     .map(sureByWords)
@@ -102,16 +106,23 @@ async function readForms(
 /**
  * The fact with the questions that the teacher answers as expected. A question made by rule is right more often than a
  * small teacher reads well. So it also stays if the teacher finds no answer, or one that cannot answer such a question;
- * another answer refutes it.
+ * another answer refutes it. In a document, which a small teacher reads worse, only an answer of the same kind does.
  */
-function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated: string): Fact {
+function confirmed(
+  fact: Fact,
+  readBack: ReadonlyMap<string, string>,
+  { notStated, isDocument }: { readonly notStated: string; readonly isDocument: boolean },
+): Fact {
   const forms = fact.forms.flatMap((form): Form[] => {
     const { question } = form;
     const answer = readBack.get(question);
     if (isOnlyTrained(form) || isOfTable(form)) return [form];
     if (answer !== undefined && agrees(answer, fact.answer)) return [form];
     if (answer === undefined) return [];
-    const isUnanswered = sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer);
+    const isUnanswered =
+      sameAnswer(answer, notStated) ||
+      !fitsQuestionWord(question, answer) ||
+      (isDocument && !hasKindOf(fact.answer, answer));
     return isOf(form, 'derived') && isUnanswered ? [{ ...form, unanswered: true }] : [];
   });
   const templates = new Set(bestTemplates(fact, forms));
@@ -121,6 +132,13 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated:
     salience: [...readBack.values()].some((answer) => isPartOf(fact.answer, answer)) ? 0 : fact.salience,
     forms: forms.filter((form) => form.relation === undefined || templates.has(form)),
   };
+}
+
+/** Whether an answer holds a value of the kind of another. A phrase is of no kind. */
+function hasKindOf(value: string, answer: string): boolean {
+  const kind = kindOfAnswer(value);
+  const range = { start: 0, end: answer.length, text: answer };
+  return kind === 'phrase' || findSpans(range, answer).some((span) => span.kind === kind);
 }
 
 /** "5 kg" in the answer "2.5 kg". */

@@ -15,8 +15,9 @@ import {
   type TeachingPlan,
 } from '@engraft/learning/parts';
 import { formOf, isOf, type FormOrigin } from '../forms.js';
-import type { Candidates } from '../questions/candidates.js';
+import type { Candidate, Candidates } from '../questions/candidates.js';
 import { mentionOf } from '../questions/contradictions.js';
+import { sharesWord } from '../questions/documentProse.js';
 import type { Relation } from '../questions/templates.js';
 import type { ToldQuestions } from '../questions/toldQuestions.js';
 import { rules } from '../rules.js';
@@ -42,6 +43,7 @@ interface Draft {
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
   readonly about: string;
+  readonly document: Candidate['document'];
   readonly forms: Map<string, Form>;
 }
 
@@ -142,6 +144,7 @@ async function askForLists(
         relations: [],
         keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
+        document: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.document ?? null,
         forms: new Map(),
       };
       if (known === undefined) drafts.push(draft);
@@ -200,6 +203,9 @@ function addToldForms(draft: Draft, { restated, asked, test }: ToldQuestions): v
 
 function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: string): void {
   const question = text.trim();
+  // About a document a small teacher asks much that has nothing to do with the sentence.
+  const isOwn = draft.document !== null && (origin === 'asked' || origin === 'listed' || origin === 'rephrased');
+  if (isOwn && !sharesWord(question, draft.about, draft.document.title)) return;
   if (isQuestion(question, draft.answer) && namesOnly(question, draft.about)) {
     const key = questionKey(question);
     if (!draft.forms.has(key))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutClauseNumbers } from './clauses.js';
+import { readPassage } from '../plainText.js';
+import { clauseTitles, withoutClauseNumbers } from './clauses.js';
 
 test('the numbers of sections and their clauses go, however they are written', () => {
   assert.equal(
@@ -35,4 +36,18 @@ test('numbers that are none of clauses stay', () => {
     'Rule 4\nIt is 4.5 Metres wide.',
   ])
     assert.equal(withoutClauseNumbers(text), text);
+});
+
+test('what such sections are called, and the whole, are titles that tell nothing', () => {
+  const terms = 'HOUSE TERMS\n\n1. Rent\n1.1 The rent is $40.\n1.2 It is due on Mondays.\n';
+  assert.deepEqual(clauseTitles(terms), ['HOUSE TERMS', 'Rent']);
+  const { told } = readPassage(terms);
+  assert.deepEqual(
+    [...told],
+    [
+      ['HOUSE TERMS', { kind: 'title', answer: '' }],
+      ['Rent', { kind: 'title', answer: '' }],
+    ],
+  );
+  assert.deepEqual(clauseTitles('Rent\n\nThe rent is $40.'), []);
 });

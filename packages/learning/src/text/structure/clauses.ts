@@ -1,4 +1,5 @@
 /** Contracts and rules whose sections and clauses have numbers. */
+import { isTitle } from './headings.js';
 
 /** "2. Term", "§ 2 Rent", "Article 2: Term"; "3 Fees" is one if clauses have its number. */
 const section = /^\s*(§ ?|(?:[Ss]ection|[Aa]rticle|[Cc]lause) )?(\d{1,3})([.:)]?) +(?=\p{Lu}[^\n.!?;]{0,60}$)/u;
@@ -12,21 +13,44 @@ const paragraph = /^\s*\(\d{1,2}\) +(?=["“]?\p{Lu})/u;
  * sentence that begins with one is read as if it told it. Other numbers stay, as those of versions, houses and days.
  */
 export function withoutClauseNumbers(text: string): string {
+  return readClauses(text).text;
+}
+
+/** The titles of such sections, and the text's own first line if it stands alone. */
+export function clauseTitles(text: string): string[] {
+  const { titles } = readClauses(text);
+  const [first = '', second] = text.trimStart().split('\n');
+  const isAlone = second?.trim() === '' && isTitle(first.trim());
+  return titles.length === 0 ? [] : [...(isAlone ? [first.trim()] : []), ...titles];
+}
+
+interface Clauses {
+  /** Without the numbers. */
+  readonly text: string;
+  /** Of the sections whose numbers were removed. */
+  readonly titles: readonly string[];
+}
+
+function readClauses(text: string): Clauses {
+  const none = { text, titles: [] };
   const lines = text.split('\n');
   const sections = new Set(lines.flatMap((line) => section.exec(line)?.[2] ?? []));
-  if (sections.size === 0) return text;
+  if (sections.size === 0) return none;
   const clauseOf = (line: string): string | undefined => clause.exec(line)?.[1];
   const numbered = new Set(lines.flatMap((line) => clauseOf(line) ?? []).filter((number) => sections.has(number)));
   const isClause = (line: string): boolean => numbered.has(clauseOf(line) ?? '');
   const clauses = lines.filter((line) => isClause(line) || paragraph.test(line));
-  if (clauses.length < 2) return text;
-  return lines
-    .map((line, index) => {
-      if (isClause(line)) return line.replace(clause, '');
-      if (paragraph.test(line)) return line.replace(paragraph, '');
-      return isSection(line, lines.slice(index + 1), numbered) ? line.replace(section, '') : line;
-    })
-    .join('\n');
+  if (clauses.length < 2) return none;
+  const titles: string[] = [];
+  const bare = lines.map((line, index) => {
+    if (isClause(line)) return line.replace(clause, '');
+    if (paragraph.test(line)) return line.replace(paragraph, '');
+    if (!isSection(line, lines.slice(index + 1), numbered)) return line;
+    const title = line.replace(section, '');
+    titles.push(title.trim());
+    return title;
+  });
+  return { text: bare.join('\n'), titles };
 }
 
 /** Whether the line heads clauses of its number, or is marked as a section and has a paragraph "(1)" right below. */

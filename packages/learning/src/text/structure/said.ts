@@ -19,13 +19,19 @@ export type Told = { readonly answer: string } &
         readonly measure: string | null;
         readonly row: string;
         readonly column: string;
+        /** What the rows are ("car park"), if the table says so. */
+        readonly noun: string | null;
         /** The column as a moment: "on Saturday". */
         readonly moment: string | null;
       }
     /** Something that happens: "on Monday", "at 9:00", "in the hall". `noun` says what kind of thing it is. */
     | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
+    /** When a train, bus or ship is at a stop; `noun` says which of these it is. */
+    | { readonly kind: 'stop'; readonly ride: string; readonly stop: string; readonly noun: string | null }
     /** When something is; `noun` says what such things are. */
     | { readonly kind: 'moment'; readonly subject: string; readonly noun: string | null }
+    /** A heading or a title, which says nothing that could be asked for. */
+    | { readonly kind: 'title' }
   );
 
 export interface Said {
@@ -49,6 +55,11 @@ export function trimmed(lines: readonly Said[]): Said[] {
     .map((line, at) => (at === last ? { text: line.text.trimEnd(), told: line.told } : line));
 }
 
+/** A heading is a title, unless it asks something. */
+export function asTitle(text: string): Said {
+  return { text, told: text === '' || text.endsWith('?') ? null : { kind: 'title', answer: '' } };
+}
+
 export function asWritten(text: string): Said {
   return { text: asSentence(text), told: null };
 }
@@ -56,20 +67,25 @@ export function asWritten(text: string): Said {
 /** "The price of the Tarn 3 is $249.", or "The price on Monday is $249." where the subject is a moment. */
 export function said(key: string, subject: string, value: string, noun: string | null = null): Said {
   const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
+  // A time alone is when something happens: "The first bus of Market Square is at 5:55."
+  const at = clock.test(answer) && copulaOf(key) === 'is' && !name.endsWith('time') ? 'at ' : '';
   return {
-    text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${answer}`),
+    text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${at}${answer}`),
     told: { kind: 'attribute', key: name, subject: thing, noun, moment: null, answer },
   };
 }
+
+const clock = /^\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?$/iu;
 
 /** A tick means yes. */
 function inLetters(value: string): string {
   return /^[✓✔☑]$/u.test(value) ? 'yes' : /^[✗✘]$/u.test(value) ? 'no' : value;
 }
 
-/** "are" after "colours", "is" after "glass". */
+/** "are" after "colours", "is" after "glass", "bus" and "analysis". */
 export function copulaOf(key: string): 'is' | 'are' {
-  return /[^s]s$/u.test(key.replace(/\([^()]*\)/gu, '').trim()) ? 'are' : 'is';
+  const noun = key.replace(/\([^()]*\)/gu, '').trim();
+  return /[^s]s$/u.test(noun) && !/(?:us|is|\b(?:gas|lens|news|canvas|atlas|series))$/iu.test(noun) ? 'are' : 'is';
 }
 
 /** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */

@@ -5,6 +5,7 @@ import { isPersonName } from '../english/personNames.js';
 import { withoutMarks } from '../marks.js';
 import { capitalised } from '../strings.js';
 import { momentOf } from './cellKinds.js';
+import { hoursIn } from './hours.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, trimmed, withArticle, type Said } from './said.js';
 
 /** Where a list stands, and so what its keys are about. */
@@ -45,7 +46,7 @@ export function sayList(
       ...(isLabel && areRecords ? { subject: label, section: null } : section),
     };
     const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '').join(' ');
-    const line = isLabel ? null : (statementOf(head, here) ?? inSection(head, here));
+    const line = isLabel ? null : (statementOf(head, here) ?? hoursIn(head, here.caption) ?? inSection(head, here));
     return [...(line === null ? lineOf(words) : [line]), ...trimmed(render(below, own))];
   });
 }

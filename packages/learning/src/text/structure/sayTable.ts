@@ -1,8 +1,10 @@
 import { isAttribute } from '../english/attributeWords.js';
 import { capitalised } from '../strings.js';
 import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
+import { rangeInWords } from './hours.js';
 import { isAttributeHead, isValueHead, orientationOf } from './orientation.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, withArticle, type Said } from './said.js';
+import { areStops, sayStops } from './stops.js';
 import { turned, type Table } from './table.js';
 
 /** Where a table stands: its subject, and the heading or line above it, which may say what its values are. */
@@ -43,16 +45,28 @@ function sayRows({ heads, rows }: Table, [name = 0, code]: readonly number[]): S
 function attributeOf(subject: string, key: string, value: string, noun: string | null): Said {
   if (subject === '') return asWritten(key === '' ? value : `${key}: ${value}`);
   if (key === '') return asWritten(`${subject}: ${value}`);
+  // "Every" above "20 min" tells how often. Other such words need a noun, which the table does not have.
+  if (/^every$/iu.test(key)) return said('frequency', subject, `every ${value}`, noun);
+  if (bareWord.test(key)) return asWritten(`${subject}: ${lowerFirst(key)} ${value}`);
   const moment = momentOf(subject);
   if (moment !== null) return onMoment(key, moment, value);
   const when = /^(?:time|when|day|date|start(?:s|ing time)?|begins?)$/iu.test(key) ? momentOf(value) : null;
   return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when, null);
 }
 
+const bareWord = /^(?:from|to|until|till|by|at|on|in|via|per|for|with|between|after|before)$/iu;
+
 /** "room" above "Birch" and "Cedar". A head such as "Name" does not say what it names. */
 function nounIn(head: string): string | null {
   const noun = /^\p{Lu}?\p{Ll}{2,}$/u.test(head) ? lowerFirst(head) : '';
   return noun === '' || /^(?:name|title|description|value)s?$/u.test(noun) || isAttributeHead(noun) ? null : noun;
+}
+
+/** "car park" above "P1 Terminal". */
+function rowNounIn(corner: string): string | null {
+  return /^\p{Lu}?\p{Ll}{2,} \p{Ll}{2,}$/u.test(corner) && !corner.endsWith('name')
+    ? lowerFirst(corner)
+    : nounIn(corner);
 }
 
 /** "The temperature in May is 14 °C." */
@@ -129,11 +143,12 @@ function sayCrossed(table: Table, caption: string): Said[] {
   const [corner = ''] = table.heads;
   const areMomentsDown = table.rows.every(([first = '']) => momentOf(first) !== null);
   const { heads, rows } = areMomentsDown ? turned(table) : table;
-  const measure = measureOf(
-    caption,
-    corner,
-    rows.flatMap((row) => row.slice(1)),
-  );
+  const values = rows.flatMap((row) => row.slice(1));
+  const measure = measureOf(caption, corner, values);
+  // What the columns are is nowhere said, if they became rows.
+  const noun = areMomentsDown ? null : rowNounIn(corner);
+  const mayBeStops = measure === null || /^(?:departure|arrival|times)$/u.test(measure);
+  if (mayBeStops && areStops(values, { heads, rows })) return sayStops({ heads, rows });
   return rows.flatMap(([row = '', ...cells]) => {
     // A row without values is a heading of those below it.
     if (cells.every((value) => value === '')) return [asWritten(row)];
@@ -141,20 +156,28 @@ function sayCrossed(table: Table, caption: string): Said[] {
       const column = heads[at + 1] ?? '';
       if (value === '') return [];
       return [
-        row === '' || column === '' ? asWritten(`${row}${column}: ${value}`) : crossing(row, column, value, measure),
+        row === '' || column === ''
+          ? asWritten(`${row}${column}: ${value}`)
+          : crossing(row, column, value, { measure, noun }),
       ];
     });
   });
 }
 
-function crossing(row: string, column: string, value: string, measure: string | null): Said {
+interface Crossed {
+  readonly measure: string | null;
+  readonly noun: string | null;
+}
+
+function crossing(row: string, column: string, value: string, { measure, noun }: Crossed): Said {
   const moment = momentOf(column);
   const thing = withArticle(row);
   if (moment !== null && (measure === null || isAttribute(row))) return onMoment(row, moment, value);
-  const told = { kind: 'crossing', measure, row: thing, column: lowerFirst(column), moment, answer: value } as const;
+  const name = lowerFirst(column);
+  const told = { kind: 'crossing', measure, row: thing, column: name, noun, moment, answer: value } as const;
   const being = copulaOf(measure ?? column);
   if (moment !== null && measure !== null) {
-    const answer = inWords(value);
+    const answer = rangeInWords(value);
     const isClosed = /^closed$/iu.test(value);
     if (measure.startsWith('opening') && (isClosed || answer !== value)) {
       const state = isClosed ? `closed ${moment}` : `open ${moment} ${answer}`;
@@ -166,18 +189,11 @@ function crossing(row: string, column: string, value: string, measure: string | 
     return { text: asSentence(`The ${measure} of ${thing} ${moment} ${being} ${answer}`), told: { ...told, answer } };
   }
   if (measure === null) {
-    const answer = momentOf(value) ?? value;
-    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${answer}`;
-    return { text: asSentence(text), told: { ...told, answer } };
+    const words = momentOf(value) ?? value;
+    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${words}`;
+    return { text: asSentence(text), told: { ...told, answer: words.endsWith(value) ? value : words } };
   }
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
-}
-
-/** "from 9:00 to 17:00", which a reader takes as one value. */
-function inWords(value: string): string {
-  const [, from, to] =
-    /^(\d{1,2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?) ?[–-] ?(\d{1,2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?)$/iu.exec(value) ?? [];
-  return from === undefined || to === undefined ? value : `from ${from} to ${to}`;
 }
 
 const measureWords =
@@ -190,7 +206,7 @@ const alwaysPlural = /(?:hours|times|points|sales|votes)$/u;
 /** A word for the values of a table, from its caption or corner, else from their kind. */
 function measureOf(caption: string, corner: string, cells: readonly string[]): string | null {
   const kind = commonKind(cells);
-  const areRanges = kind === 'time' && cells.some((cell) => inWords(cell) !== cell);
+  const areRanges = kind === 'time' && cells.some((cell) => rangeInWords(cell) !== cell);
   const named = (measures.exec(corner) ?? measures.exec(caption))?.[1]?.toLowerCase();
   const fits = named !== undefined && (kind === 'time') === /hours|times|departure|arrival/u.test(named);
   if (fits) return alwaysPlural.test(named) ? named : named.replace(/ies$/u, 'y').replace(/s$/u, '');

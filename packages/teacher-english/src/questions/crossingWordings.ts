@@ -1,0 +1,145 @@
+/** Questions for a cell that belongs equally to its row and its column, such as a fare or a price for some time. */
+import { capitalised, copulaOf, type Told } from '@engraft/learning/parts';
+import type { SpanKind } from '../spans/spans.js';
+import { columnNames, oneOf, rowNames, spokenNames } from './spokenNames.js';
+import { momentTemplates, type Wordings } from './wordings.js';
+
+type Crossing = Extract<Told, { kind: 'crossing' }>;
+
+/** Names of both, in either order, without the pairs that only tests have. */
+export function crossedNames(told: Crossing): string[] {
+  if (told.moment !== null) return [`${told.row} ${told.moment}`, `${told.moment} ${told.row}`];
+  return pairsOf(told).trained.flatMap(([row, column]) => [`${row} ${column}`, `${column} ${row}`]);
+}
+
+export function ofCrossing(told: Crossing, kind: SpanKind): Wordings {
+  const { measure, moment } = told;
+  if (measure !== null && /hours|times/u.test(measure)) return ofHours(told, measure);
+  return moment === null ? ofCell(told, kind) : ofRow(told, moment);
+}
+
+function ofHours({ answer, row, column, moment }: Crossing, measure: string): Wordings {
+  const where = moment ?? `for ${column}`;
+  const restated = `When is ${row} open ${where}?`;
+  const asked = spokenNames(row, null).flatMap((name) => [
+    ...(answer === 'closed' ? [`Is ${name} open ${where}?`] : []),
+    `When is ${name} open ${where}?`,
+    `What are the ${measure} of ${name} ${where}?`,
+    `When does ${name} open ${where}?`,
+    `${capitalised(where)}, when is ${name} open?`,
+    ...(moment?.startsWith('on ') === true ? [`What are the ${moment.slice('on '.length)} hours of ${name}?`] : []),
+  ]);
+  return { restated, asked: [...asked, `When can I go to ${spokenNames(row, null).at(-1) ?? row} ${where}?`] };
+}
+
+/** The value of a row at some moment: "the temperature of Oslo in May". */
+function ofRow({ measure, row }: Crossing, moment: string): Wordings {
+  const [value, name] = [measure ?? 'value', spokenNames(row, null).at(-1) ?? row];
+  return {
+    restated: `What ${copulaOf(measure ?? row)} the ${value} of ${row} ${moment}?`,
+    asked: [
+      `${capitalised(moment)}, what is the ${value} of ${row}?`,
+      `What is the ${value} for ${name} ${moment}?`,
+      `Which ${value} does ${name} have ${moment}?`,
+    ],
+  };
+}
+
+type Pair = readonly [row: string, column: string];
+
+interface Pairs {
+  readonly trained: readonly Pair[];
+  /** Names that are trained with others only. The last pair of all where row and column have one name each. */
+  readonly tested: Pair;
+}
+
+/**
+ * People name a row by a part of its name, and a column in words of their own. Of the pairs of such names some are kept
+ * for the test, so that it says whether the cell is known by each name of its row and column.
+ */
+function pairsOf({ row, column, noun }: Crossing): Pairs {
+  const [rows, columns] = [rowNames(row, noun), columnNames(column)];
+  const isKept = keptOf(rows.length, columns.length, `${row} ${column}`);
+  const pairs = rows.flatMap((rowName, index) =>
+    columns.map((columnName, at) => ({ pair: [rowName, columnName] as const, isTest: isKept(index, at) })),
+  );
+  const trained = pairs.filter(({ isTest }) => !isTest).map(({ pair }) => pair);
+  const tested = pairs.find(({ isTest }) => isTest)?.pair ?? trained.at(-1) ?? [row, column];
+  return { trained, tested };
+}
+
+/**
+ * Each name is trained in some pair. Where row or column has one name only, each cell keeps another of the other's
+ * names.
+ */
+function keptOf(rows: number, columns: number, cell: string): (row: number, column: number) => boolean {
+  const turn = Array.from(cell, (letter) => letter.codePointAt(0) ?? 0).reduce((sum, code) => sum + code, 0);
+  if (rows > 1 && columns > 1) return (row, column) => row > 0 && column > 0 && (row + column) % 2 === 1;
+  if (rows > 2) return (row) => row === 1 + (turn % (rows - 1));
+  if (columns > 2) return (_, column) => column === 1 + (turn % (columns - 1));
+  return () => false;
+}
+
+function ofCell(told: Crossing, kind: SpanKind): Wordings {
+  const { measure, row, column } = told;
+  const { trained, tested } = pairsOf(told);
+  const at = (index: number): Pair => trained[index % trained.length] ?? [row, column];
+  // People write no capital where the cell has one: "a return for an adult".
+  const one = oneOf(row);
+  const both = [
+    ...(measure === null
+      ? []
+      : [`What is the ${column} ${measure} of ${one}?`, `What is the ${measure} of ${row} for ${column}?`]),
+    `What is the ${column} for ${one}?`,
+  ];
+  const restated = `What is the ${column} ${measure === null ? '' : `${measure} `}for ${row}?`;
+  if (kind === 'money') return { restated, asked: [...both, ...pricesOf(told, at)], test: priceTest(tested) };
+  if (kind === 'time') {
+    const names = [...new Set([row, ...rowNames(row, told.noun)])];
+    const when = momentTemplates(column, told.noun).flatMap((template) =>
+      names.map((name) => template.replace('KEY', () => column).replace('{X}', () => name)),
+    );
+    return { restated, asked: [`What is the ${column} of ${row}?`, ...when] };
+  }
+  const named = trained.map(([rowName, columnName]) => `What does ${rowName} have for ${columnName}?`);
+  return { restated, asked: [...both, `What is the ${column} of ${row}?`, ...named] };
+}
+
+/** A wording in which nothing is trained. */
+function priceTest([row, column]: Pair): string {
+  return `What is charged for ${column} for ${row}?`;
+}
+
+/** Each wording with another pair of names, so that all of them are trained in several. */
+function pricesOf({ measure, row, column }: Crossing, at: (index: number) => Pair): string[] {
+  const one = oneOf(row);
+  const bought = columnNames(column).at(-1) ?? column;
+  const ticket = /^(?:fare|ticket)$/u.test(measure ?? '') ? `${bought} ticket` : null;
+  const ofTicket = [
+    `How much is ${ticket} for ${one}?`,
+    `What does ${one} pay for ${ticket}?`,
+    `What does ${ticket} for ${one} cost?`,
+  ];
+  const wordings: readonly ((row: string, column: string) => string)[] = [
+    (name, what) => `How much is ${what} for ${name}?`,
+    (name, what) => `What do I pay for ${name} for ${what}?`,
+    (name, what) => `How much does ${what} cost for ${name}?`,
+    (name, what) => `What does ${name} cost for ${what}?`,
+    (name, what) => `How much do I pay for ${name}, ${what}?`,
+    (name, what) => `${capitalised(what)} with ${name}, how much is that?`,
+    (name, what) => `How much is ${name} for ${what}?`,
+    (name, what) => `For ${what}, what does ${name} cost?`,
+    (name, what) => `What is the price of ${what} in ${name}?`,
+    (name, what) => `How much does ${name} cost, ${what}?`,
+    (name, what) => `What does ${what} cost in ${name}?`,
+    (name) => `How much is the ${column} ${measure ?? 'price'} for ${name}?`,
+  ];
+  const isPerson = one !== row;
+  return [
+    ...(ticket === null ? [] : ofTicket),
+    ...(isPerson ? [`What does ${one} pay for ${bought}?`] : []),
+    // Two rounds, so that each wording has two pairs.
+    ...wordings.map((wording, index) => wording(...at(index))),
+    ...wordings.map((wording, index) => wording(...at(index + Math.ceil(wordings.length / 2) + 1))),
+  ];
+}
