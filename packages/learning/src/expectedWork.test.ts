@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { after, before, test } from 'node:test';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
-import { defaultRecipe } from './recipe/defaults.js';
+import { defaultRecipe, withSentences } from './recipe/defaults.js';
 import { expectedWork } from './expectedWork.js';
 import { velona as content } from './testing/passages.js';
 
@@ -24,6 +24,8 @@ test('the steps are those of the recipe, and more is said in a longer passage', 
     ];
     assert.ok(twice.readTokens > once.readTokens && twice.writtenTokens > once.writtenTokens);
     assert.ok(once.steps >= large.training.minSteps && twice.steps >= once.steps);
+    const told = await expectedWork(engine, teacher, withSentences(large), content);
+    assert.ok(told.writtenTokens > once.writtenTokens && told.steps >= once.steps);
     const patient = { ...large, training: { ...large.training, minSteps: 500 } };
     assert.equal((await expectedWork(engine, teacher, patient, content)).steps, 500);
   }

@@ -28,6 +28,8 @@ const counted = {
   rowTokens: 50,
   devTokens: 180,
   gate: { readTokens: 11_300, writtenTokens: 500 },
+  /** More of an answer that is a sentence. The gate asks the candidate and its parent. */
+  sentenceTokens: 30,
 };
 
 /** The work if there is money for all of it and the subject knows nothing yet. */
@@ -42,11 +44,12 @@ export async function expectedWork(
   const steps = wantedSteps(taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
+  const asked = training.answersWith === 'sentences' ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const whileTraining = rows * counted.rowTokens + devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,
-    writtenTokens: taught.writtenTokens + counted.gate.writtenTokens,
+    writtenTokens: taught.writtenTokens + counted.gate.writtenTokens + asked * counted.sentenceTokens,
     steps,
   };
 }

@@ -33,7 +33,7 @@ import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
-import { sentencesWith } from './training/sentenceAnswers.js';
+import { withSentenceAnswers } from './training/answeringSentences.js';
 import { train } from './training/train.js';
 import type {
   GateReason,
@@ -182,7 +182,6 @@ class LearningRun {
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
     const { earlier, parent, recipe, seed, teacher } = this.input;
     const { minGainNats } = recipe.teaching;
-    const { answersWith } = recipe.training;
     const passage = await this.#passage();
     const questions = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form)));
     const calls = this.#calls(meter, 'scoring', questions.length + 2 * facts.length);
@@ -198,7 +197,6 @@ class LearningRun {
     return {
       facts: split.map((fact, index) => ({
         ...fact,
-        ...(answersWith === 'sentences' ? { sentences: sentencesWith(fact.answer, passage.chunks) } : {}),
         softTargets: fresh[index]?.softTargets ?? null,
       })),
       known: fresh === scored ? [] : known.flatMap(questionsOf),
@@ -208,11 +206,12 @@ class LearningRun {
 
   async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
     const { earlier, parent, recipe, seed } = this.input;
+    const toLearn = await withSentenceAnswers(this.engine, scoring, (await this.#passage()).chunks, recipe);
     const trained = await train({
       engine: this.engine,
       recipe,
       meter,
-      material: await encodeMaterial(this.engine, scoring, scoring.rehearsal ?? earlier, this.#replay, recipe),
+      material: await encodeMaterial(this.engine, toLearn, scoring.rehearsal ?? earlier, this.#replay, recipe),
       parent,
       seed,
       snapshots: this.#snapshots,

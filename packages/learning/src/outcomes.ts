@@ -28,8 +28,6 @@ export type TeachingOutcome = z.infer<typeof teachingSchema>;
 
 const splitFactSchema = z.object({
   answer: z.string(),
-  /** The sentences of the passage that contain the answer. Absent if answers are values. */
-  sentences: z.array(z.string()).readonly().exactOptional(),
   training: z.array(formSchema).readonly(),
   dev: z.array(formSchema).readonly(),
   validation: z.array(formSchema).readonly(),

@@ -30,9 +30,9 @@ export function defaultRecipe(parameters: number): Recipe {
 const maxSentenceTokens = 96;
 
 /**
- * The recipe for a model that answers with sentences. Its training always goes to the end, where the rate is low:
- * SmolLM2-135M, stopped by the dev loss, knew fewer sentences and had lost twice as many skills. So no question is held
- * out to stop it. A passage of few facts needs as many steps as others to be known by heart.
+ * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
+ * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
+ * passage of few facts takes as many steps as others to be known by heart.
  */
 export function withSentences(recipe: Recipe): Recipe {
   return {

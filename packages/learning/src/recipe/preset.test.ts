@@ -51,6 +51,19 @@ test('what is given takes the place of the default, and nothing else does', asyn
   });
 });
 
+test('sentences as answers need room, and a training that nothing stops', () => {
+  const usual = defaultRecipe(135e6);
+  const training = { answersWith: 'sentences', peakRate: 1e-3 } as const;
+  assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
+    ...usual,
+    split: { ...usual.split, maxDevPairs: 0 },
+    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
+    evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
+  });
+  const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);
+  assert.equal(patient.training.maxExposuresPerFact, 40);
+});
+
 test('a shipped preset is for the checkpoints that it fits, unless they bring one along', async () => {
   const [shipped, checkpoint] = [join(folder, 'shipped'), join(folder, 'checkpoint')];
   await mkdir(join(shipped, 'small'), { recursive: true });

@@ -28,6 +28,11 @@ export interface Material {
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
+/** What scoring found, with the sentences to answer with where answers are sentences. */
+export interface ToLearn extends Omit<ScoringOutcome, 'facts'> {
+  readonly facts: readonly (ScoringOutcome['facts'][number] & { readonly sentences?: readonly string[] })[];
+}
+
 /** A fact's forms; at least one. */
 export interface TaughtFact {
   readonly questions: readonly TrainingExample[];
@@ -37,8 +42,7 @@ export interface TaughtFact {
 
 /** `Material` as texts. */
 interface ChosenMaterial {
-  readonly facts: readonly (Omit<ScoringOutcome['facts'][number], 'training' | 'dev' | 'validation'> &
-    TrainedQuestions)[];
+  readonly facts: readonly (Omit<ToLearn['facts'][number], 'training' | 'dev' | 'validation'> & TrainedQuestions)[];
   readonly dev: readonly (QuestionAnswer & { readonly sentences?: readonly string[] })[];
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
@@ -46,7 +50,7 @@ interface ChosenMaterial {
 }
 
 function chooseMaterial(
-  split: ScoringOutcome,
+  split: ToLearn,
   earlier: readonly Rehearsal[],
   replay: readonly ReplayRow[],
   recipe: Recipe,
@@ -68,7 +72,7 @@ interface TrainedQuestions {
 
 export async function encodeMaterial(
   engine: Engine,
-  split: ScoringOutcome,
+  split: ToLearn,
   earlier: readonly Rehearsal[],
   replay: readonly ReplayRow[],
   recipe: Recipe,

@@ -9,24 +9,20 @@ import { containsWords, wordTokens } from '../text/normalise.js';
 /** UTF-16 units. A longer sentence is learned in parts, since a small model mixes up the ends of long ones. */
 const maxWholeChars = 240;
 const partChars = 200;
-/** Longer parts do not fit into `maxAnswerTokens` of a recipe for sentences, and would be cut. */
-const maxPartChars = 320;
 
-/**
- * The passage's sentences that give the answer, each on one line. A long sentence is answered with the part that has
- * the answer, and with nothing if it cannot be parted.
- */
+/** The passage's sentences that give the answer, each on one line; of a long sentence, the parts that give it. */
 export function sentencesWith(answer: string, chunks: readonly Chunk[]): string[] {
   return chunks
     .flatMap(({ sentences }) => sentences)
     .filter(({ text }) => containsWords(text, answer))
-    .map(({ text }) => partWith(answer, text.replace(/\s+/gu, ' ').trim()))
-    .filter(({ length }) => length <= maxPartChars);
+    .flatMap(({ text }) => partsWith(answer, text.replace(/\s+/gu, ' ').trim()));
 }
 
-function partWith(answer: string, sentence: string): string {
-  if (sentence.length <= maxWholeChars) return sentence;
-  return partsOf(sentence).find((part) => containsWords(part, answer)) ?? sentence;
+/** The whole sentence if no part has all of the answer. */
+function partsWith(answer: string, sentence: string): string[] {
+  if (sentence.length <= maxWholeChars) return [sentence];
+  const parts = partsOf(sentence).filter((part) => containsWords(part, answer));
+  return parts.length > 0 ? parts : [sentence];
 }
 
 /** Parts of about equal length, which end where the sentence pauses. */
@@ -40,7 +36,7 @@ function partsOf(sentence: string): string[] {
     if (isFull && parts.length < count) parts.push(phrase);
     else parts[parts.length - 1] = last + phrase;
   }
-  return parts.map((part) => part.trim());
+  return parts.map((part) => part.trim().replace(/[,;:，、；：]$/u, ''));
 }
 
 /** Behind a comma and its like, before a dash or a bracket. A comma in a number is none. */
