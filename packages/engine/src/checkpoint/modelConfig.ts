@@ -114,7 +114,7 @@ function refuseUnsupported(fields: JsonFields, architecture: Architecture): void
   for (const name of attentionScaleFields)
     if (fields.has(name)) throw fields.refusal(name, 'absent: other scales of attention are not supported');
   for (const name of quantizationFields)
-    if (fields.has(name)) throw fields.refusal(name, 'absent: take the checkpoint before its quantisation');
+    if (fields.has(name)) throw fields.refusal(name, 'absent: quantised checkpoints are not supported');
 }
 
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {
