@@ -7,14 +7,24 @@ import { ensureBuilt, ensureInstalled, requireNode, root } from './lib/steps.mjs
 
 requireNode();
 console.log('\nEngraft quickstart\n');
+const interrupted = 130;
+process.once('SIGINT', endEarly);
 await ensureInstalled();
 await ensureBuilt();
 const args = process.argv.slice(2).map(whereItWasTyped);
 const program = join(root, 'packages', 'service', 'bin', 'engraft.js');
 const child = spawn(process.execPath, [program, 'quickstart', ...args], { cwd: root, stdio: 'inherit' });
-// A Ctrl-C reaches the command too, which ends in its own way.
+// A Ctrl-C reaches the command too, which says what it leaves.
 process.on('SIGINT', () => undefined);
-child.on('exit', (code) => (process.exitCode = code ?? 1));
+process.off('SIGINT', endEarly);
+child.on('exit', (code, signal) => (process.exitCode = code ?? (signal === 'SIGINT' ? interrupted : 1)));
+
+/** What npm and the compiler do ends with the same Ctrl-C. */
+function endEarly() {
+  if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
+  console.error('interrupted: nothing was started; what is installed and built remains. The same command goes on.');
+  process.exit(interrupted);
+}
 
 /** npm runs scripts in the root, wherever it was called: a file or folder is named from there. */
 function whereItWasTyped(argument) {

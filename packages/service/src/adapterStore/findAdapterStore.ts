@@ -57,18 +57,18 @@ async function findBucketStore(
 ): Promise<AdapterStore> {
   // Whoever keeps adapters in a folder does not wait for the SDK to be loaded.
   const { openS3Bucket } = await import('./bucket/s3Bucket.js');
-  const { isMarked, markBucket, openBucketStore } = await import('./bucket/bucketStore.js');
+  const { markBucket, openBucketStore } = await import('./bucket/bucketStore.js');
   const metrics = watch?.metrics;
   const bucket = openS3Bucket(settings.adapter_bucket, {
     onRequest: (operation, outcome) => metrics?.requested(operation, outcome),
   });
   let is_admitted = false;
-  const admit = async (...signals: AbortSignal[]): Promise<void> => {
-    if (is_admitted) return;
+  const admit = async (...signals: AbortSignal[]): Promise<boolean> => {
+    if (is_admitted) return false;
     const patience = AbortSignal.any([...signals, AbortSignal.timeout(admission_ms_max)]);
-    await assertBucketOf(db, bucket, patience);
-    if (!(await isMarked(bucket, patience))) await markBucket(bucket, patience);
+    if (!(await assertBucketOf(db, bucket, patience))) await markBucket(bucket, patience);
     is_admitted = true;
+    return true;
   };
   const store = await openBucketStore({
     bucket,
@@ -97,12 +97,15 @@ async function findBucketStore(
 
 const admission_ms_max = 60_000;
 
-/** Changes nothing. Throws `AdapterStoreMissing` and `AdapterStoreUnavailable` as `findAdapterStore`. */
-export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signal: AbortSignal): Promise<void> {
+/**
+ * Changes nothing. Returns whether the bucket has the mark of a store. Throws `AdapterStoreMissing` and
+ * `AdapterStoreUnavailable` as `findAdapterStore`.
+ */
+export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signal: AbortSignal): Promise<boolean> {
   const { hasAdapter, isMarked } = await import('./bucket/bucketStore.js');
-  if (await isMarked(bucket, signal)) return;
+  if (await isMarked(bucket, signal)) return true;
   const has = (adapter_hash: string): Promise<boolean> => hasAdapter(bucket, adapter_hash, signal);
-  if (await hasAny(db, has, looked_for_in_bucket_max)) return;
+  if (await hasAny(db, has, looked_for_in_bucket_max)) return false;
   throw new AdapterStoreMissing(
     `the database has adapters, and ${bucket.url} has none of them: copy them there (aws s3 sync), or name the ` +
       `right bucket and prefix (ENGRAFT_ADAPTER_STORE). If they are lost for good, put the empty object ` +

@@ -22,7 +22,7 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
   const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
   const bucket = openS3Bucket(bucket_config);
   // What is restored is not asked for here: no copies are needed.
-  const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve() };
+  const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve(false) };
   const store = await openBucketStore(options);
   const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
   try {

@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander';
 import { EngraftApiError } from '@engraft/client';
 import { UsageError } from '../config/config.js';
+import { CommandInterrupted } from './commandInterrupted.js';
 import { createProgram } from './program.js';
 import { withoutSecrets } from './withoutSecrets.js';
 
 /** Exit statuses that scripts rely on. */
-const exit = { success: 0, failure: 1, usage: 2 } as const;
+const exit = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
 /** Runs one command to its end and returns the exit status. A failure is one line on standard error. */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -18,6 +19,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     process.stderr.write(`engraft: ${describe(error)}\n`);
     if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error)
       console.error(withoutSecrets(error.stack ?? ''));
+    if (error instanceof CommandInterrupted) return exit.interrupted;
     return error instanceof UsageError ? exit.usage : exit.failure;
   }
 }

@@ -42,6 +42,16 @@ describe('paths and methods', () => {
     }
   });
 
+  test('404 `not_found`: "unknown path", whatever the method', async () => {
+    for (const url of ['/docs/guide/*', '/docs/guide/nothing', '/console/api/*', '/*', '/v1/*', '/v1/nothing', '/']) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+        const response = await service.app.inject({ method, url });
+        assert.equal(response.statusCode, 404, `${method} ${url}`);
+        assert.equal(response.headers.allow, undefined);
+      }
+    }
+  });
+
   test('404 `not_found` says what there is instead', async () => {
     const messageOf = async (method: 'GET' | 'POST', url: string, withKey = key): Promise<string> => {
       const response = await call(service.app, method, url, { key: withKey });

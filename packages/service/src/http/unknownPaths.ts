@@ -41,11 +41,15 @@ function isApiPath(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
-/** `/v1/jobs/:id` matches `/v1/jobs/anything`. */
+/**
+ * `/v1/jobs/:id` matches `/v1/jobs/anything`. What there is under `/docs/guide/*`, only its route knows: such a path
+ * counts as unknown.
+ */
 function pathMatches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const segments = path.split('/');
   return (
+    !pattern.endsWith('*') &&
     wanted.length === segments.length &&
     wanted.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
   );

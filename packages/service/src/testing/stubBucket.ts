@@ -30,6 +30,8 @@ export interface StubBucket {
   /** For the AWS SDK, and of a service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly objects: Map<string, Buffer>;
+  /** When they were put, in seconds by a clock that each request to put moves on. */
+  readonly put_at_s: Map<string, number>;
   readonly requests: StubRequest[];
   /** What a request meets; `null`: nothing. */
   fault: (request: StubRequest) => BucketFault | null;
@@ -65,6 +67,7 @@ export async function startStubBucket(): Promise<StubBucket> {
       ENGRAFT_ADAPTER_STORE: `s3://${bucket_name}/of/tests`,
     },
     objects: new Map(),
+    put_at_s: new Map(),
     requests: [],
     fault: noFault,
     knows_checksums: true,
@@ -108,6 +111,8 @@ async function answer(stub: StubBucket, request: IncomingMessage, response: Serv
     refuse(response, 404, 'NoSuchKey');
     return;
   }
+  const put_at_s = stub.put_at_s.get(key);
+  if (put_at_s !== undefined) response.setHeader('last-modified', new Date(put_at_s * 1000).toUTCString());
   give(fault === 'wrong bytes' ? Buffer.alloc(content.byteLength, 'x') : content, fault, asked.method, response);
 }
 
@@ -120,6 +125,7 @@ async function put(stub: StubBucket, key: string, request: IncomingMessage, resp
     return;
   }
   stub.objects.set(key, content);
+  stub.put_at_s.set(key, stub.requests.length);
   response.writeHead(200, stub.knows_checksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
 }
 

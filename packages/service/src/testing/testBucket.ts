@@ -41,7 +41,7 @@ export async function openTestBucketStore(
 ): Promise<TestBucketStore> {
   const bucket = openTestBucket(environment);
   const data_folder = options.data_folder ?? (await mkdtemp(path.join(tmpdir(), 'engraft-bucket-')));
-  const given = { copies_bytes_max: 10_000_000, admit: () => Promise.resolve() };
+  const given = { copies_bytes_max: 10_000_000, admit: () => Promise.resolve(false) };
   await markBucket(bucket, AbortSignal.timeout(60_000));
   const store = await openBucketStore({ ...given, ...options, bucket, data_folder });
   return {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -109,5 +111,39 @@ describe('copies of adapters on this machine', () => {
     await assert.rejects(access(folderOf('', 1)), { code: 'ENOENT' });
     assert.equal(await service.isIntact(a), true);
     await service.close();
+  });
+
+  it('go with a further process that was killed when the next one starts, and never with one that runs', async () => {
+    const [a = ''] = hashes;
+    const service = await open(10 * adapter_bytes);
+    await use(service, a);
+    const script = `
+      import { openCopiesFolder } from ${JSON.stringify(new URL('copiesFolder.js', import.meta.url).href)};
+      globalThis.folder = await openCopiesFolder(${JSON.stringify(data_folder)});
+      process.stdout.write(globalThis.folder.path);
+      setInterval(() => undefined, 1000);`;
+    const args = ['--input-type=module', '--eval', script];
+    const startFurther = async (number: number): Promise<() => Promise<void>> => {
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      assert.equal(String((await once(child.stdout, 'data'))[0]), folderOf('', number));
+      return async () => {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      };
+    };
+    const killFirst = await startFurther(1);
+    const killSecond = await startFurther(2);
+    await killFirst();
+    await access(folderOf('', 1));
+    await service.close();
+    const next = await open(10 * adapter_bytes);
+    assert.ok(next.listCopies().includes(a));
+    await assert.rejects(access(folderOf('', 1)), { code: 'ENOENT' });
+    await access(folderOf('', 2));
+    await next.close();
+    await killSecond();
+    await (await open(10 * adapter_bytes)).close();
+    await assert.rejects(access(folderOf('', 2)), { code: 'ENOENT' });
+    await access(folderOf(a));
   });
 });

@@ -53,6 +53,8 @@ export class AdapterCopies<Known extends Found = Found> {
   /** Folders that are being deleted, whose names are not free yet. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
+  /** The folder may be another process's. */
+  #has_left = false;
 
   private constructor(readonly options: CopiesOptions<Known>) {}
 
@@ -102,8 +104,10 @@ export class AdapterCopies<Known extends Found = Found> {
     }
   }
 
-  /** Fetches it from elsewhere, unless it is there. */
+  /** Fetches it from elsewhere, unless it is there, or could not stay. */
   async adopt(adapter_hash: string, source: AdapterSource): Promise<void> {
+    const found = await source.look(adapter_hash, this.#closing.signal);
+    if (found === null || found.bytes > this.options.bytes_max) return;
     const copy = this.#take(adapter_hash);
     try {
       if (!copy.is_whole) await this.#fillOnce(adapter_hash, copy, source);
@@ -125,6 +129,7 @@ export class AdapterCopies<Known extends Found = Found> {
     const filling = [...this.#copies.values()].flatMap((copy) => (copy.filling === null ? [] : [copy.filling]));
     await Promise.allSettled(filling);
     await Promise.allSettled(this.#leaving.values());
+    this.#has_left = true;
     await this.options.folder.leave();
   }
 
@@ -143,12 +148,15 @@ export class AdapterCopies<Known extends Found = Found> {
     return copy;
   }
 
-  /** What failed here is tried again by whoever needs the room. */
   async #giveBack(adapter_hash: string, copy: Copy): Promise<void> {
     copy.users -= 1;
-    if (copy.users > 0) return;
-    const is_empty = !copy.is_whole && copy.filling === null;
-    await (is_empty ? this.#discard(adapter_hash) : this.#makeRoom()).catch(() => undefined);
+    await this.#tidy(adapter_hash, copy);
+  }
+
+  /** Once nobody uses it or waits for it. What failed here is tried again by whoever needs the room. */
+  async #tidy(adapter_hash: string, copy: Copy): Promise<void> {
+    if (copy.users > 0 || copy.filling !== null || this.#has_left) return;
+    await (copy.is_whole ? this.#makeRoom() : this.#discard(adapter_hash)).catch(() => undefined);
   }
 
   /** Whoever asks for the same adapter meanwhile waits for the same files. */
@@ -157,11 +165,12 @@ export class AdapterCopies<Known extends Found = Found> {
       source === undefined
         ? this.#fill(adapter_hash, copy, this.options.source)
         : this.#fill(adapter_hash, copy, source);
-    copy.filling ??= filling().finally(() => {
+    const { bytes } = copy;
+    copy.filling ??= filling().finally(async () => {
       copy.filling = null;
-      if (copy.is_whole) return;
-      copy.bytes = 0;
-      if (copy.users === 0) this.#copies.delete(adapter_hash);
+      // Those of a damaged one, which is still in its place.
+      if (!copy.is_whole) copy.bytes = bytes;
+      await this.#tidy(adapter_hash, copy);
     });
     // Whoever waited may have gone.
     copy.filling.catch(() => undefined);
@@ -181,7 +190,7 @@ export class AdapterCopies<Known extends Found = Found> {
     try {
       if (!(await source.fetch(adapter_hash, found, staging, signal))) return false;
       copy.bytes = await folder.bytesOf(staging);
-      await this.#leaving.get(adapter_hash);
+      await this.#leaving.get(adapter_hash)?.catch(() => undefined);
       // One that is damaged may be in its place.
       await folder.discard(adapter_hash);
       await rename(staging, this.#locate(adapter_hash).folder);
@@ -203,10 +212,20 @@ export class AdapterCopies<Known extends Found = Found> {
     }
   }
 
-  /** From this moment nobody finds it. */
+  /** From this moment nobody finds it. If that fails, its bytes still count, and others go before it is tried again. */
   async #discard(adapter_hash: string): Promise<void> {
+    const { bytes = 0 } = this.#copies.get(adapter_hash) ?? {};
     this.#copies.delete(adapter_hash);
-    const leaving = this.options.folder.discard(adapter_hash).finally(() => {
+    const discard = async (): Promise<void> => {
+      try {
+        await this.options.folder.discard(adapter_hash);
+      } catch (error) {
+        const staying = { bytes, users: 0, is_whole: false, filling: null };
+        if (!this.#copies.has(adapter_hash)) this.#copies.set(adapter_hash, staying);
+        throw error;
+      }
+    };
+    const leaving = discard().finally(() => {
       if (this.#leaving.get(adapter_hash) === leaving) this.#leaving.delete(adapter_hash);
     });
     this.#leaving.set(adapter_hash, leaving);

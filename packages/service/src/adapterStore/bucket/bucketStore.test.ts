@@ -149,7 +149,7 @@ describe('a store in a bucket', () => {
 
   it('ends the look at the bucket that is due when it is closed', async () => {
     let ending: AbortSignal | null = null;
-    const admit = (signal: AbortSignal): Promise<void> => {
+    const admit = (signal: AbortSignal): Promise<boolean> => {
       ending = signal;
       return Promise.reject(new Error('another bucket'));
     };

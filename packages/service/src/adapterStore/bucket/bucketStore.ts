@@ -11,16 +11,22 @@ import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { AdapterCopies, type AdapterSource, type CopiesObserver, type Found } from './adapterCopies.js';
 import { type CopiesFolder, openCopiesFolder } from './copiesFolder.js';
 import type { Bucket, ObjectFound, ObjectSource } from './s3Bucket.js';
+import { WrongObjects } from './wrongObjects.js';
 
 export interface BucketStoreOptions {
   readonly bucket: Bucket;
   readonly data_folder: string;
   readonly copies_bytes_max: number;
-  /** Before an adapter is kept or removed: rejects where the bucket is not that of the database. */
-  readonly admit: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Before an adapter is kept or removed: rejects where the bucket is not that of the database. Resolves to whether it
+   * has just seen the mark, or put it.
+   */
+  readonly admit: (signal: AbortSignal) => Promise<boolean>;
   readonly observer?: CopiesObserver;
   /** The bucket has other files than those that the name of the adapter promises. */
   readonly onWrongBytes?: (adapter_hash: string) => void;
+  /** Monotonic. */
+  readonly now_ms?: () => number;
 }
 
 export interface BucketStore extends AdapterStore {
@@ -39,7 +45,7 @@ const removal_ms_max = 12_000;
  */
 export async function openBucketStore(options: BucketStoreOptions): Promise<BucketStore> {
   const { bucket } = options;
-  const { folder, copies } = await openCopies(options).catch((error: unknown) => {
+  const { folder, copies, wrong } = await openCopies(options).catch((error: unknown) => {
     bucket.close();
     throw error;
   });
@@ -47,7 +53,7 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
   const whileOpen = (signal?: AbortSignal): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
   const assertPresent = async (signal: AbortSignal): Promise<void> => {
-    await options.admit(signal);
+    if (await options.admit(signal)) return;
     if (!(await isMarked(bucket, signal)))
       throw new AdapterStoreMissing(`there are no adapters in ${bucket.url} any more`);
   };
@@ -70,6 +76,7 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
         throw new Error(`the adapter in ${adapter.folder} is not ${contentHash} any more`);
       }
       await upload(bucket, adapter, open);
+      wrong.forget(contentHash);
       // The next question need not fetch it; where there is no room for it, it will.
       await copies.adopt(contentHash, copyOf(adapter)).catch(() => undefined);
     },
@@ -79,6 +86,7 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
       try {
         await assertPresent(bounded);
         const was_there = await removeObjects(bucket, adapter_hash, bounded);
+        wrong.forget(adapter_hash);
         await copies.drop(adapter_hash);
         return was_there;
       } catch (error) {
@@ -101,19 +109,21 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
 interface OpenCopies {
   readonly folder: CopiesFolder;
   readonly copies: AdapterCopies<FoundFiles>;
+  readonly wrong: WrongObjects;
 }
 
 async function openCopies(options: BucketStoreOptions): Promise<OpenCopies> {
   const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
+  const wrong = new WrongObjects(options.now_ms ?? (() => performance.now()));
   const folder = await openCopiesFolder(data_folder);
   try {
     const copies = await AdapterCopies.open({
       folder,
-      source: adaptersIn(bucket, onWrongBytes),
+      source: adaptersIn(bucket, wrong, onWrongBytes),
       bytes_max: copies_bytes_max,
       ...(observer === undefined ? {} : { observer }),
     });
-    return { folder, copies };
+    return { folder, copies, wrong };
   } catch (error) {
     await folder.leave();
     throw error;
@@ -159,14 +169,16 @@ async function lookAt(bucket: Bucket, adapter_hash: string, signal: AbortSignal)
 /** Fetched once more where they are not what their name says: they may have been damaged on their way. */
 const fetches_max = 2;
 
-function adaptersIn(bucket: Bucket, onWrongBytes: (adapter_hash: string) => void): AdapterSource<FoundFiles> {
-  /** What was fetched in vain, so that it is not fetched again before it is replaced. */
-  const wrong = new Map<string, string>();
+function adaptersIn(
+  bucket: Bucket,
+  wrong: WrongObjects,
+  onWrongBytes: (adapter_hash: string) => void,
+): AdapterSource<FoundFiles> {
   const tagsOf = ({ files }: FoundFiles): string => files.map(([, { tag }]) => tag).join(' ');
   return {
     look: async (adapter_hash, signal) => {
       const found = await lookAt(bucket, adapter_hash, signal);
-      return found === null || wrong.get(adapter_hash) === tagsOf(found) ? null : found;
+      return found === null || wrong.has(adapter_hash, tagsOf(found)) ? null : found;
     },
     fetch: async (adapter_hash, found, folder, signal) => {
       for (let fetches = 1; fetches <= fetches_max; fetches += 1) {
@@ -176,11 +188,11 @@ function adaptersIn(bucket: Bucket, onWrongBytes: (adapter_hash: string) => void
           crashPoint('copies.file_fetched');
         }
         if (await isAdapterIntact({ folder, contentHash: adapter_hash })) {
-          wrong.delete(adapter_hash);
+          wrong.forget(adapter_hash);
           return true;
         }
       }
-      wrong.set(adapter_hash, tagsOf(found));
+      wrong.add(adapter_hash, tagsOf(found));
       onWrongBytes(adapter_hash);
       return false;
     },

@@ -25,7 +25,7 @@ const folders_max = 100;
 
 /**
  * The first folder of `<data>/adapter-copies/` that no process uses: `0`, `1` and so on. What a service had there, the
- * next one finds; what a further process had goes with it.
+ * next one finds; what a further process had goes with it, or when the next process starts if it was killed.
  */
 export async function openCopiesFolder(data_folder: string): Promise<CopiesFolder> {
   const home = path.join(data_folder, 'adapter-copies');
@@ -37,10 +37,10 @@ export async function openCopiesFolder(data_folder: string): Promise<CopiesFolde
     await mkdir(folder, { recursive: true, mode: 0o700 });
     crashPoint('copies.folder_made');
     await removePassing(folder);
+    await removeAbandoned(home);
     return copiesFolder(folder, async () => {
       try {
-        if (number > 0) await rm(folder, { recursive: true, force: true });
-        crashPoint('copies.left');
+        if (number > 0) await removeFolder(folder);
       } finally {
         await lock.release();
       }
@@ -91,4 +91,19 @@ async function removePassing(folder: string): Promise<void> {
     if (name.startsWith('.')) await rm(path.join(folder, name), { recursive: true, force: true });
   }
   crashPoint('copies.passing_removed');
+}
+
+/** What further processes had that were killed. The lock of each is held meanwhile, so that nobody begins there. */
+async function removeAbandoned(home: string): Promise<void> {
+  for (const name of await readdir(home)) {
+    if (!/^[1-9]\d*$/.test(name)) continue;
+    const lock = await tryLockFile(path.join(home, `${name}.lock`));
+    if (lock === null) continue;
+    await removeFolder(path.join(home, name)).finally(() => lock.release());
+  }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  crashPoint('copies.left');
 }

@@ -6,6 +6,7 @@ import { keepTestAdapter } from '../../testing/testAdapter.js';
 import { openTestBucket, openTestBucketStore, test_bounds, type TestBucketStore } from '../../testing/testBucket.js';
 import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { probeBucket } from './probeBucket.js';
+import { remembered_ms } from './wrongObjects.js';
 
 /** A stub, since no real server can be made to do these things. */
 describe('a store in a bucket that does wrong', () => {
@@ -116,6 +117,36 @@ describe('a store in a bucket that does wrong', () => {
     assert.equal(await isLent(hash), false);
     assert.equal(await elsewhere.isIntact(hash), false);
     assert.equal(countOf('GET') - before_it, 4);
+  });
+
+  it('fetches again what was wrong once it is put anew, or after an hour, since its server may have mended it', async () => {
+    let now_ms = 0;
+    const mending = await openTestBucketStore(stub.environment, { copies_bytes_max: 0, now_ms: () => now_ms });
+    const text = weights();
+    const hash = await keepTestAdapter(store, text);
+    const findWrong = async (): Promise<void> => {
+      stub.fault = ({ method }) => (method === 'GET' ? 'wrong bytes' : null);
+      assert.equal(await mending.isIntact(hash), false);
+      stub.fault = noFault;
+      assert.equal(await mending.isIntact(hash), false, 'as far as the bucket says, nothing has changed');
+    };
+    await findWrong();
+    await keepTestAdapter(store, text);
+    assert.equal(await mending.isIntact(hash), true, 'another process has put the same bytes');
+
+    await findWrong();
+    now_ms += remembered_ms - 1;
+    assert.equal(await mending.isIntact(hash), false);
+    now_ms += 1;
+    assert.equal(await mending.isIntact(hash), true, 'it may have been mended in place');
+
+    // Of a server that does not say when it was put.
+    stub.put_at_s.clear();
+    await findWrong();
+    await keepTestAdapter(mending, text);
+    stub.put_at_s.clear();
+    assert.equal(await mending.isIntact(hash), true, 'this process has put it');
+    await mending.end();
   });
 
   it('reads back what a server has put that says nothing of checksums', async () => {

@@ -43,9 +43,18 @@ describe('the bucket of a database', () => {
     await rm(settings.data_folder, { recursive: true });
   });
 
-  it('is marked for a new installation, and found again', async () => {
+  const looksAtMark = (): number => {
+    const looks = stub.requests.filter(({ method, key }) => method === 'HEAD' && key === mark).length;
+    stub.requests.length = 0;
+    return looks;
+  };
+
+  it('is marked for a new installation, and found again, with one look at its mark each time', async () => {
     await (await findAdapterStore(database.db, settings)).close();
     assert.deepEqual([...stub.objects.keys()], [mark]);
+    assert.equal(looksAtMark(), 1);
+    await (await findAdapterStore(database.db, settings)).close();
+    assert.equal(looksAtMark(), 1);
     const store = await findAdapterStore(database.db, settings);
     assert.equal(await store.isPresent(), true);
     await store.close();
@@ -59,8 +68,12 @@ describe('the bucket of a database', () => {
     assert.ok(logged.some((line) => line.includes('the bucket of adapters is away')));
     await assert.rejects(keepTestAdapter(store, 'too soon'), { name: 'AdapterStoreUnavailable' });
     stub.fault = noFault;
+    looksAtMark();
     await keepTestAdapter(store, 'in time');
     assert.ok(stub.objects.has(mark));
+    assert.equal(looksAtMark(), 1, 'the look that is due is enough');
+    await keepTestAdapter(store, 'later');
+    assert.equal(looksAtMark(), 1);
     await store.close();
   });
 

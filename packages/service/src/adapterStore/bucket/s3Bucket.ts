@@ -30,7 +30,7 @@ export interface Bucket {
 
 export interface ObjectFound {
   readonly bytes: number;
-  /** Another one when the content is another one. */
+  /** Another one when the content is another one, or was put there again. */
   readonly tag: string;
 }
 
@@ -108,7 +108,9 @@ export function openS3Bucket(
       attempt('head', key, 0, signal, (abortSignal) =>
         orNull(async () => {
           const found = await client.send(new HeadObjectCommand(nameOf(key)), { abortSignal });
-          return { bytes: found.ContentLength ?? 0, tag: found.ETag ?? '' };
+          // The ETag alone may be that of the right bytes also while others are stored.
+          const put_at_ms = found.LastModified?.getTime() ?? '';
+          return { bytes: found.ContentLength ?? 0, tag: `${found.ETag ?? ''} ${put_at_ms}` };
         }),
       ),
     putObject: (key, { file, bytes, sha256 }, signal) =>

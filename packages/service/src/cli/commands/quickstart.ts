@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EngraftClient } from '@engraft/client';
 import { readConfig } from '../../config/config.js';
 import { readDefaultKey } from '../../startup/defaultKey.js';
+import { CommandInterrupted } from '../commandInterrupted.js';
 import { prepareModel } from '../quickstart/chosenModel.js';
 import { startService, type StartedService } from '../quickstart/ownProgram.js';
 import { readSample } from '../quickstart/sample.js';
@@ -25,26 +26,48 @@ export function addQuickstartCommand(program: Command): void {
 async function quickstart(options: QuickstartOptions): Promise<void> {
   const { data_folder } = readConfig(options);
   const sample = await readSample();
-  const model = options.model === undefined ? null : await prepareModel(options.model, data_folder);
-  const service = await start(data_folder, model);
+  const { signal, dispose } = untilInterrupted();
+  let stopped = 'no service was started';
+  let going_on = '';
   try {
-    await tellStory(await openClient(data_folder, service), sample);
+    const model = options.model === undefined ? null : await prepareModel(options.model, data_folder, signal);
+    stopped = 'the service that this command had started is stopped';
+    const onLearning = (job_id: string): void => {
+      going_on = `, and ${job_id} goes on when a service is started with it`;
+    };
+    const service = await start(data_folder, model, signal);
+    try {
+      await tellStory(await openClient(data_folder, service), sample, { signal, onLearning });
+    } catch (error) {
+      const what = error instanceof Error ? error.message : String(error);
+      throw new CommandFailure(`${what}; ${advice}`);
+    } finally {
+      await service.stop();
+    }
+    process.stdout.write(nextSteps(model));
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`${what}; ${advice}`);
+    if (!signal.aborted) throw error;
+    throw new CommandInterrupted(`interrupted: ${stopped}; what is in ${data_folder} remains${going_on}`);
   } finally {
-    await service.stop();
+    dispose();
   }
-  process.stdout.write(nextSteps(model));
+}
+
+/** A second Ctrl-C ends the process at once. */
+function untilInterrupted(): { readonly signal: AbortSignal; readonly dispose: () => void } {
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
+  return { signal: interrupted.signal, dispose: () => void process.off('SIGINT', interrupt) };
 }
 
 const advice = 'the lines above are the log, and `npx engraft doctor` checks the installation';
 
-async function start(data_folder: string, model: string | null): Promise<StartedService> {
+async function start(data_folder: string, model: string | null, signal: AbortSignal): Promise<StartedService> {
   process.stdout.write('  … Starting PostgreSQL, engine and API');
   const started_at_ms = performance.now();
   const served = model === null ? [] : ['--model', model];
-  const service = await startService(['--data', data_folder, ...served]);
+  const service = await startService(['--data', data_folder, ...served], signal);
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
   if (service === null) throw new CommandFailure(`the service did not start; ${advice}`);
   const seconds = (performance.now() - started_at_ms) / 1000;

@@ -8,14 +8,14 @@ import { runCommand } from './ownProgram.js';
  * What `engraft serve --model` takes for the model that a person names: a folder as it is; a GGUF file is imported into
  * the data folder, and anything else is pulled by its name, unless that was done before.
  */
-export async function prepareModel(model: string, data_folder: string): Promise<string> {
+export async function prepareModel(model: string, data_folder: string, signal: AbortSignal): Promise<string> {
   if (/\.gguf$/i.test(model)) {
     const folder = importFolderOf(model, data_folder);
-    if (existsSync(folder) || (await runCommand(['model', 'import', path.resolve(model), '--out', folder])))
-      return folder;
+    const imported = ['model', 'import', path.resolve(model), '--out', folder];
+    if (existsSync(folder) || (await runCommand(imported, signal))) return folder;
   } else {
     if (existsSync(model)) return path.resolve(model);
-    if (await runCommand(['model', 'pull', model])) return model;
+    if (await runCommand(['model', 'pull', model], signal)) return model;
   }
   throw new CommandFailure(`${model} cannot be used: the lines above say why, and docs/models.md what can be`);
 }

@@ -1,14 +1,32 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** `engraft` itself, as a process of its own. */
 const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
 
-/** Runs a command to its end in the same terminal; whether it succeeded. */
-export function runCommand(args: readonly string[]): Promise<boolean> {
+/** Runs a command in the same terminal, to its end or until the signal; whether it succeeded. */
+export function runCommand(args: readonly string[], signal: AbortSignal): Promise<boolean> {
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit' });
-  return new Promise((resolve) => child.once('exit', (status) => resolve(status === 0)));
+  const stop = endOnce(child, signal);
+  return new Promise((resolve) =>
+    child.once('exit', (status) => {
+      signal.removeEventListener('abort', stop);
+      resolve(status === 0);
+    }),
+  );
+}
+
+/** Ends the process once: it would take a second wish, a while after the first, for haste. */
+function endOnce(child: ChildProcess, signal: AbortSignal): () => void {
+  let is_told = false;
+  const stop = (): void => {
+    if (!is_told) child.kill('SIGTERM');
+    is_told = true;
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  return stop;
 }
 
 /** A service that runs beside this process. */
@@ -19,13 +37,14 @@ export interface StartedService {
 
 /**
  * Starts `engraft serve` on any free port; its log goes to standard error from warnings on. `null`: it ended without
- * serving, and has said why.
+ * serving, and has said why. The signal stops it.
  */
-export async function startService(args: readonly string[]): Promise<StartedService | null> {
+export async function startService(args: readonly string[], signal: AbortSignal): Promise<StartedService | null> {
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ENGRAFT_LOG_LEVEL: 'warn', ...process.env },
   });
+  const stop = endOnce(child, signal);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const url = await new Promise<string | null>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -38,7 +57,7 @@ export async function startService(args: readonly string[]): Promise<StartedServ
   return {
     url,
     stop: async () => {
-      child.kill('SIGTERM');
+      stop();
       await ended;
     },
   };

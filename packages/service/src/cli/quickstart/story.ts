@@ -6,16 +6,26 @@ import type { Question, Sample } from './sample.js';
 
 const max_cost_microusd = 20_000_000;
 
+export interface StoryOptions {
+  readonly signal: AbortSignal;
+  /** The passage is being learned from now on, whoever waits for it. */
+  readonly onLearning: (job_id: string) => void;
+}
+
 /** Asks base about the sample, learns it, and asks the new version the same. Prints all of it. */
-export async function tellStory(client: EngraftClient, { file, passage, questions }: Sample): Promise<void> {
+export async function tellStory(
+  client: EngraftClient,
+  { file, passage, questions }: Sample,
+  { signal, onLearning }: StoryOptions,
+): Promise<void> {
   const timestamp = new Date().toISOString().replaceAll(/[^0-9]/g, '');
   const subject_id = `quickstart-${timestamp.slice(0, 14)}`;
   print(`\n  The passage (${file}):\n\n${indent(wrap(passage))}\n`);
-  const before = await askAll(client, subject_id, questions, 'base');
+  const before = await askAll(client, signal, subject_id, questions, 'base');
   const started_at_ms = performance.now();
-  const learned = await learn(client, subject_id, passage);
+  const learned = await learn(client, subject_id, passage, { signal, onLearning });
   const seconds = (performance.now() - started_at_ms) / 1000;
-  const after = await askAll(client, subject_id, questions);
+  const after = await askAll(client, signal, subject_id, questions);
 
   print('\n  The passage is in no prompt below; what is known is in the weights.\n');
   for (const [index, question] of questions.entries()) {
@@ -31,20 +41,18 @@ interface Learned {
   readonly result: LearningResult;
 }
 
-async function learn(client: EngraftClient, subject_id: string, content: string): Promise<Learned> {
-  const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd });
+async function learn(
+  client: EngraftClient,
+  subject_id: string,
+  content: string,
+  { signal, onLearning }: StoryOptions,
+): Promise<Learned> {
+  const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd }, { signal });
+  onLearning(receipt.id);
   const progress = showLearningProgress(process.stdout);
-  // A second one ends the process at once.
-  const interrupted = new AbortController();
-  const why = `interrupted; ${receipt.id} goes on when the service is started again`;
-  const interrupt = (): void => interrupted.abort(new Error(why));
-  process.once('SIGINT', interrupt);
   const job = await client.jobs
-    .wait(receipt.id, { signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
-    .finally(() => {
-      progress.stop();
-      process.off('SIGINT', interrupt);
-    });
+    .wait(receipt.id, { signal, onUpdate: ({ phase }) => progress.update(phase) })
+    .finally(() => progress.stop());
   const result = job.result !== null && 'validation' in job.result ? job.result : null;
   if (job.status === 'ready' && result !== null) return { job, result };
   const reason = result?.rejection?.message ?? job.error?.code ?? 'without a reason';
@@ -53,19 +61,21 @@ async function learn(client: EngraftClient, subject_id: string, content: string)
 
 async function askAll(
   client: EngraftClient,
+  signal: AbortSignal,
   subject_id: string,
   questions: readonly Question[],
   adapter_version?: string,
 ): Promise<string[]> {
   return Promise.all(
     questions.map(async ({ question }) => {
-      const receipt = await client.inferences.create({
+      const body = {
         subject_id,
-        messages: [{ role: 'user', content: question }],
+        messages: [{ role: 'user' as const, content: question }],
         max_output_tokens: 40,
         ...(adapter_version === undefined ? {} : { adapter_version }),
-      });
-      const { id, status, result, error } = await client.jobs.wait(receipt.id);
+      };
+      const receipt = await client.inferences.create(body, { signal });
+      const { id, status, result, error } = await client.jobs.wait(receipt.id, { signal });
       if (result !== null && 'text' in result) return result.text;
       throw new Error(`the inference ${id} ended as ${status} (${error?.code ?? 'without a text'})`);
     }),

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openTestDatabase, type TestDatabase } from '../../testing/testDatabase.js';
+
+const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
+
+describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
+  let database: TestDatabase;
+  let data_folder: string;
+  before(async () => {
+    database = await openTestDatabase();
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-interrupted-'));
+  });
+  after(async () => {
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  interface Interrupted {
+    readonly status: number | null;
+    readonly said: string;
+    readonly lines: readonly string[];
+  }
+
+  /** As a terminal does it: the signal goes to the command and to what it has started. */
+  async function interruptAt(line: RegExp): Promise<Interrupted> {
+    const child = spawn(process.execPath, [program, 'quickstart', '--data', data_folder], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const group = child.pid;
+    assert.ok(group !== undefined);
+    const said = text(child.stderr);
+    const left = once(child, 'exit') as Promise<[number | null]>;
+    const lines: string[] = [];
+    let is_told = false;
+    createInterface({ input: child.stdout }).on('line', (each) => {
+      lines.push(each);
+      if (is_told || !line.test(each)) return;
+      is_told = true;
+      process.kill(-group, 'SIGINT');
+    });
+    const [status] = await left;
+    // Standard error is the service's, too: it ends once both have ended.
+    return { status, said: await said, lines };
+  }
+
+  const remains = (): string => `what is in ${data_folder} remains`;
+
+  it('says in one line that the service is stopped and what remains, and exits with 130', async () => {
+    const { status, said, lines } = await interruptAt(/Service at/);
+    assert.equal(said, `engraft: interrupted: the service that this command had started is stopped; ${remains()}\n`);
+    assert.equal(status, 130);
+    const [, url = ''] = /Service at (\S+)/.exec(lines.join('\n')) ?? [];
+    await assert.rejects(fetch(`${url}/healthz`));
+    assert.match(await readFile(path.join(data_folder, 'default-key'), 'utf8'), /^engraft_/);
+  });
+
+  it('says so, too, while the service starts', async () => {
+    const { status, said } = await interruptAt(/Starting/);
+    assert.match(said, /engraft: interrupted: the service [^\n]* is stopped; what is in \S+ remains\n$/);
+    assert.equal(status, 130);
+  });
+
+  it('names the job that goes on with the next service', async () => {
+    const { status, said } = await interruptAt(/^(queued|teaching|scoring|training)$/);
+    assert.match(said, / remains, and job_\S+ goes on when a service is started with it\n$/);
+    assert.equal(status, 130);
+  });
+});
