@@ -169,9 +169,12 @@ function pricesOf(told: Crossing, at: (index: number) => Pair): string[] {
     ...(isPerson ? [`What does ${one} pay for ${bought}?`] : []),
     // Two rounds, so that each wording has two pairs.
     ...wordings.map((wording, index) => wording(...at(index))),
-    ...wordings.map((wording, index) => wording(...at(index + Math.ceil(wordings.length / 2) + 1))),
+    ...wordings.map((wording, index) => wording(...at(index + secondRound))),
   ];
 }
+
+/** By how many pairs the second round is ahead: no multiple of the usual numbers of pairs. */
+const secondRound = 7;
 
 type PriceWording = (row: string, column: string) => string;
 

@@ -233,5 +233,7 @@ function measureOf(caption: string, corner: string, cells: readonly string[]): s
   const named = (measures.exec(corner) ?? measures.exec(caption))?.[1]?.toLowerCase();
   const fits = named !== undefined && (kind === 'time') === /hours|times|departure|arrival/u.test(named);
   if (fits) return alwaysPlural.test(named) ? named : named.replace(/ies$/u, 'y').replace(/s$/u, '');
-  return kind === 'money' ? 'price' : areRanges ? 'hours' : null;
+  // "1.50–1.75" may be anything.
+  const areHours = areRanges && cells.every((cell) => !/\d/u.test(cell) || /:|[ap]\.?m\b/iu.test(cell));
+  return kind === 'money' ? 'price' : areHours ? 'hours' : null;
 }
