@@ -32,6 +32,7 @@ export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens }
 export { plainText, readPassage } from './text/plainText.js';
 export { sentencesOf, type TextRange } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
+export { isEvent, isStopNoun } from './text/english/eventWords.js';
 export { copulaOf, type Told } from './text/structure/said.js';
 export { scoreAnswer, type AnswerScore } from './text/tokenF1.js';
 export { windowOf, windowOfFact } from './text/window.js';

@@ -5,7 +5,7 @@ import { clauseTitles, withoutClauseNumbers } from './structure/clauses.js';
 import { withDelimitedTables } from './structure/delimited.js';
 import { withoutHtml } from './structure/html.js';
 import { isTitle, nameIn, namesSomething, releaseIn, under } from './structure/headings.js';
-import { asTitle, asWritten, textOf, type Said, type Told } from './structure/said.js';
+import { asTitle, asWritten, textOf, withoutDisputes, type Said, type Told } from './structure/said.js';
 import { pairOf, sayList, statementOf, subjectsOf, type Place } from './structure/sayList.js';
 import { sayTable } from './structure/sayTable.js';
 import { tableOf } from './structure/table.js';
@@ -38,11 +38,11 @@ export function readPassage(content: string): PlainPassage {
   const tokens = blocksOf(unmarked);
   const isPlain = !tokens.some((token) => isStructured(token)) && titleOf(tokens) === null;
   if (isPlain) return { text: withoutMarks(unmarked), told: new Map(titles) };
-  const lines = render(tokens, { title: null, subject: null, section: null, caption: '', depth: 0 });
+  const lines = render(tokens, { title: null, subject: null, section: null, caption: '', parent: null, depth: 0 });
   const text = textOf(lines).trimEnd();
   const told = new Map([
     ...titles,
-    ...lines.flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])),
+    ...withoutDisputes(lines).flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])),
   ]);
   if (text.length <= MAX_GROWTH * content.length) return { text, told };
   // A table grew too much: a thousand cells whose first one fills a page would repeat that page a thousand times.
@@ -78,15 +78,18 @@ function blocksOf(text: string): Token[] {
 function render(tokens: readonly Token[], place: Place): Said[] {
   let here = place;
   const lines: Said[] = [];
+  let headings: readonly Tokens.Heading[] = [];
   for (const [index, token] of tokens.entries()) {
     const before = tokens.slice(0, index).findLast(({ type }) => type !== 'space');
     const heading = headingOf(token, before === undefined && place.depth === 0 ? tokens : []);
     if (heading !== null) {
-      here = { ...here, ...under(heading, here) };
+      if (isHeading(token)) headings = [...headings.filter(({ depth }) => depth < token.depth), token];
+      here = { ...here, ...under(heading, here), parent: textIn(headings.at(-2)) };
       lines.push(releaseIn(heading) ?? asTitle(nameIn(heading)));
     } else if (isList(token)) {
-      const caption = questionIn(before) ?? here.caption;
-      lines.push(...sayList(token, { ...here, caption }, introducedBy(before), render));
+      const question = questionIn(before);
+      const below = question === null ? here : { ...here, caption: question, parent: textIn(headings.at(-1)) };
+      lines.push(...sayList(token, below, introducedBy(before), render));
     } else if (isTable(token)) {
       const caption = before === undefined || isHeading(before) ? here.caption : withoutMarks(before.raw);
       lines.push(...sayTable(tableIn(token), { subject: here.subject, caption }));
@@ -97,6 +100,10 @@ function render(tokens: readonly Token[], place: Place): Said[] {
     }
   }
   return lines;
+}
+
+function textIn(heading: Tokens.Heading | undefined): string | null {
+  return heading === undefined ? null : withoutMarks(heading.text);
 }
 
 /** The text of a heading, or of a line that serves as one for the tokens after it. */

@@ -13,20 +13,18 @@ const irregular = {
 }; // prettier-ignore
 export const irregularPasts: ReadonlyMap<string, string> = new Map(Object.entries(irregular));
 
-/** Participles that differ from the past form, with it. */
+/** Participles that differ from the past form: the infinitive and the past. */
 const different = {
-  begun: 'began', broken: 'broke', chosen: 'chose', done: 'did', drawn: 'drew', driven: 'drove', flown: 'flew', given: 'gave',
-  grown: 'grew', known: 'knew', run: 'ran', seen: 'saw', shown: 'showed', spoken: 'spoke', sung: 'sang', taken: 'took', worn: 'wore',
-  written: 'wrote',
-}; // prettier-ignore
+  begun: ['begin', 'began'], broken: ['break', 'broke'], chosen: ['choose', 'chose'], done: ['do', 'did'], drawn: ['draw', 'drew'],
+  driven: ['drive', 'drove'], flown: ['fly', 'flew'], given: ['give', 'gave'], grown: ['grow', 'grew'], known: ['know', 'knew'],
+  run: ['run', 'ran'], seen: ['see', 'saw'], shown: ['show', 'showed'], spoken: ['speak', 'spoke'], sung: ['sing', 'sang'],
+  taken: ['take', 'took'], worn: ['wear', 'wore'], written: ['write', 'wrote'],
+} as const; // prettier-ignore
 
 /** Irregular participles with the other forms of their verb. Those that are pasts as well are among them. */
 export const participles: ReadonlyMap<string, { readonly infinitive: string; readonly past: string }> = new Map([
   ...[...irregularPasts].map(([past, infinitive]) => [past, { infinitive, past }] as const),
-  ...Object.entries(different).map(([participle, past]) => {
-    const infinitive = irregularPasts.get(past) ?? (past === 'did' ? 'do' : 'show');
-    return [participle, { infinitive, past }] as const;
-  }),
+  ...Object.entries(different).map(([participle, [infinitive, past]]) => [participle, { infinitive, past }] as const),
 ]);
 
 /** The third person: "keeps", "watches", "carries". */

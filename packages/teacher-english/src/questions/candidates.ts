@@ -17,7 +17,15 @@ import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { inDocument, isAboutDocument, isHouseNumber, titleOf, topicsOf } from './documentProse.js';
+import {
+  inDocument,
+  isAboutDocument,
+  isDocument,
+  isHouseNumber,
+  protagonistOfDocument,
+  titleOf,
+  topicsOf,
+} from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { withBareNouns } from '../spans/nouns.js';
 import { salienceFeatures, salienceOf } from '../spans/salience.js';
@@ -63,12 +71,13 @@ export async function findCandidates(
   const all: Candidate[] = [];
   let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
-  const isDocument = told.size > 0;
+  const isOfDocument = isDocument(passage, told);
   const title = titleOf(passage, told);
   const nameTexts = await namesIn(passage, chunks, told);
   const fullNames = fullNamesOf(nameTexts);
-  // A document is about what its title names, and prose in it names others in passing.
-  const protagonist = isDocument ? title : protagonistOf(passage, nameTexts);
+  const protagonist = isOfDocument
+    ? protagonistOfDocument(passage, told, nameTexts)
+    : protagonistOf(passage, nameTexts);
   const table = relationTable(passage);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
@@ -129,16 +138,16 @@ export async function findCandidates(
       said.add(saying);
       const cued = cuedIn(table, sentence);
       for (const span of repeated ? [] : spans) {
-        if (isDocument && isHouseNumber(span, sentence)) continue;
+        if (isOfDocument && isHouseNumber(span, sentence)) continue;
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = (isDocument ? inDocument : deriveQuestions)(sentence, span, spans, context).map((question) =>
+        const derived = (isOfDocument ? inDocument : deriveQuestions)(sentence, span, spans, context).map((question) =>
           withFullNames(question, fullNames),
         );
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
         const relations = relationsOf(cued, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const nearby = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
-        const topics = isDocument ? topicsOf(sentence, span, spans, { stated, section, title }) : [];
+        const topics = isOfDocument ? topicsOf(sentence, span, spans, { stated, section, title }) : [];
         const mentioned = topics.length > 0 ? topics : nearby;
         const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
         const features = salienceFeatures(span, sentence, spans, view);
@@ -152,7 +161,7 @@ export async function findCandidates(
           keywords,
           tabled: null,
           stated,
-          document: isDocument ? { title } : null,
+          document: isOfDocument ? { title } : null,
           about,
           features,
           salience: salienceOf(features),
@@ -187,10 +196,10 @@ function withoutCrowds(candidates: readonly Candidate[]): Candidate[] {
 
 /** All names of the passage, but for those in the cells of its tables. */
 async function namesIn(passage: string, chunks: readonly Chunk[], told: ReadonlyMap<string, Told>): Promise<string[]> {
-  const isOfDocument = isAboutDocument(told);
+  const isAbout = isAboutDocument(told);
   const names: string[] = [];
   for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
-    if (isOfDocument(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
+    if (isAbout(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
     await setImmediate();
   }
   return names;

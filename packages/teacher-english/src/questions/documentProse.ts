@@ -10,10 +10,11 @@ import {
   type TextRange,
   type Told,
 } from '@engraft/learning/parts';
-import { isPhone } from '../spans/valuePatterns.js';
+import { phonePattern } from '../spans/valuePatterns.js';
 import { findSpans, type Span } from '../spans/spans.js';
-import { takeStatementApart } from '../spans/statement.js';
+import { protagonistOf, takeStatementApart } from '../spans/statement.js';
 import { deriveQuestions, type Context } from './derive.js';
+import { isKnownWord } from './spokenNames.js';
 import { baseFormOf, presentOf, takeApart, participles } from '../english/verbs.js';
 
 /** What stands around a sentence of a document. */
@@ -84,13 +85,36 @@ export function sharesWord(question: string, about: string, title: string | null
   return content(question).some((word) => words.has(word));
 }
 
-/** "9" of "9 Willow Court" is no answer by itself. */
-export function isHouseNumber({ text, start, end }: Span, sentence: TextRange): boolean {
-  return (
-    start >= sentence.start &&
-    /^\d{1,4}[a-z]?$/u.test(text) &&
-    /^ \p{Lu}\p{Ll}/u.test(sentence.text.slice(end - sentence.start))
-  );
+/** "9" of "9 Willow Court" is no answer by itself; the year in "In 1998 Ada Kell" is. */
+export function isHouseNumber({ kind, text, start, end }: Span, sentence: TextRange): boolean {
+  const isNumber = kind !== 'date' && start >= sentence.start && /^\d{1,4}[a-z]?$/u.test(text);
+  return isNumber && street.test(sentence.text.slice(end - sentence.start));
+}
+
+const street =
+  /^ (?:\p{Lu}[\p{L}'’.-]* ){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Court|Ct|Drive|Dr|Square|Sq|Place|Way|Close|Terrace|Crescent|Row|Walk|Boulevard|Blvd|Quay|Gardens|Mews|Alley|Grove|Embankment)(?!\p{L})/u;
+
+/**
+ * Whether a passage is a document of tables, lists, clauses, questions or several sections, rather than prose with a
+ * heading.
+ */
+export function isDocument(passage: string, told: ReadonlyMap<string, Told>): boolean {
+  const titles = [...told.values()].filter(({ kind }) => kind === 'title').length;
+  // The first heading is the document's own, and two more make sections.
+  return told.size > titles || titles > 2 || (titles > 0 && /^[^\n.]{1,80}\?\s*$/mu.test(passage));
+}
+
+/**
+ * What a document is about: what its title names. Prose in it names others in passing, unless there is nothing but
+ * prose below its headings.
+ */
+export function protagonistOfDocument(
+  passage: string,
+  told: ReadonlyMap<string, Told>,
+  names: readonly string[],
+): string | null {
+  const isProse = [...told.values()].every(({ kind }) => kind === 'title');
+  return titleOf(passage, told) ?? (isProse ? protagonistOf(passage, names) : null);
 }
 
 /** The name in the first heading, with its article. */
@@ -115,7 +139,11 @@ export function inDocument(sentence: TextRange, span: Span, spans: readonly Span
   ];
   // Clauses are longer than the rules for sentences expect: "payable by of each month", "with ' notice".
   const isCut = /[,(]| ['’] |\b(?:by|at|in|on|for|with|and) (?:of|is|are)\b/u;
-  return [...new Set(made)].filter((question) => !isCut.test(question));
+  const before = sentence.text.slice(0, span.start - sentence.start);
+  const [, participle = ''] = /(\p{L}+) by (?:the )?$/u.exec(before) ?? [];
+  // "Who is the café located by?"
+  const isWrong = (question: string): boolean => statives.has(participle) && /^(?:Who|By whom)\b/u.test(question);
+  return [...new Set(made)].filter((question) => !isCut.test(question) && !isWrong(question));
 }
 
 /** Questions of a document's own kinds of sentences, which `deriveQuestions` does not know. */
@@ -130,7 +158,7 @@ function phoneQuestions(before: string, span: Span): string[] {
     /\b(?:call|phone|ring|dial|reach|contact) ([^,;:.]{2,50}?) (?:on|at|under|by phone on|via)(?: the number)? $/iu.exec(
       before,
     )?.[1];
-  if (whom === undefined || !isPhone.test(span.text)) return [];
+  if (whom === undefined || !phonePattern.test(span.text)) return [];
   return [
     `What is the phone number of ${whom}?`,
     isPersonName(whom) ? `Under which number is ${whom} reached?` : `Which number do I call for ${whom}?`,
@@ -149,7 +177,7 @@ function makerQuestions(
 ): string[] {
   if (span.kind !== 'name') return [];
   const [, being = '', participle = ''] = /(?:\b(is|are|was|were) |, |^\s*)(\p{L}+) by (?:the )?$/u.exec(before) ?? [];
-  const forms = activeOf(participle.toLowerCase());
+  const forms = isMaker(span.text) ? activeOf(participle.toLowerCase()) : null;
   if (forms === null) return [];
   const what =
     being === '' ? reducedSubject(before, participle, title) : takeStatementApart(sentence, spans, null)?.subject;
@@ -175,8 +203,26 @@ interface Active {
   readonly past: string;
 }
 
-/** "keeps" and "kept" of "kept". `null` for a word that is no participle. */
+/** People and organisations do things. "City Hall" does not, as its words tell. */
+function isMaker(name: string): boolean {
+  const words = name.split(' ');
+  const isUnknown = words.length > 1 && words.length < 4 && !words.some((word) => isKnownWord(word.toLowerCase()));
+  return isPersonName(name) || isUnknown || organisation.test(words.at(-1) ?? '');
+}
+
+const organisation =
+  /^(?:Ltd|Inc|LLC|PLC|plc|GmbH|AG|SA|Co|Corp|Corporation|Company|Bros|Brothers|Sons|Partners|Associates|Group|Studios?|Team|Agency|Institute|University|College|Council|Committee|Ministry|Department|Society|Association|Foundation|Trust|Union|Press|Publishers|Records|Architects|Engineers|Industries|Systems|Technologies|Laboratories|Labs)\.?$/u;
+
+/** They say where or how something is, and nobody does them. */
+const statives = new Set(
+  `accompanied based bordered bounded called connected crossed divided dominated encircled
+  enclosed faced fed flanked followed framed hemmed hidden joined known lined linked located named overlooked placed
+  positioned preceded reached separated set sheltered shaded situated surrounded titled topped`.split(/\s+/u),
+);
+
+/** "keeps" and "kept" of "kept". `null` for a word that is no participle, or says no action. */
 function activeOf(participle: string): Active | null {
+  if (statives.has(participle)) return null;
   const known = participles.get(participle);
   if (known !== undefined) return { present: presentOf(known.infinitive), past: known.past };
   const parts = participle.endsWith('ed') ? takeApart(participle) : null;

@@ -1,14 +1,36 @@
 /** How people ask for what the key of a value names, in words of its own: "How heavy is it?" for a weight. */
 
+import { isStopNoun, type Told } from '@engraft/learning/parts';
+
+type Attribute = Extract<Told, { kind: 'attribute' }>;
+
 /** `{X}` is the thing, `{Xs}` several such things, `KEY` the key. The plainest first. */
-export function wordingsFor(key: string): readonly string[] {
-  return asked.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
+export function wordingsFor(key: string, told: Pick<Attribute, 'answer' | 'noun'>): readonly string[] {
+  const isServed = told.noun !== null && isStopNoun(told.noun) && /^every\b/iu.test(told.answer);
+  const fitting = isServed ? [...asked, ofService] : asked;
+  return fitting.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
 }
 
 const roles =
   'contact|manager|owner|leader|lead|head|director|teacher|instructor|trainer|keeper|speaker|editor|chef|cook|doctor';
 
-const asked: readonly { readonly keys: RegExp; readonly questions: readonly string[] }[] = [
+interface Asked {
+  readonly keys: RegExp;
+  readonly questions: readonly string[];
+}
+
+/** How often rides come to a stop. The frequency of a kettle is another one. */
+const ofService: Asked = {
+  keys: /^(?:frequency|interval)$/u,
+  questions: [
+    'How often is there one at {X}?',
+    'How often does one come to {X}?',
+    'How frequently is there one at {X}?',
+    'At what interval is {X} served?',
+  ],
+};
+
+const asked: readonly Asked[] = [
   {
     keys: /^(?:(?:unit|list|retail|net|sales) )?(?:price|cost)(?: per (?:unit|piece|item))?$/u,
     questions: ['How much does {X} cost?', 'What does {X} cost?', 'How much is {X}?', 'How much do I pay for {X}?'],
@@ -60,15 +82,6 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
       'What is the phone number of {X}?',
       'Which number do I call for {X}?',
       'Under which number is {X} reached?',
-    ],
-  },
-  {
-    keys: /^(?:frequency|interval)$/u,
-    questions: [
-      'How often is there one at {X}?',
-      'How often does one come to {X}?',
-      'How frequently is there one at {X}?',
-      'At what interval is {X} served?',
     ],
   },
   {

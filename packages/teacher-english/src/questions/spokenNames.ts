@@ -1,5 +1,6 @@
 /** The names by which people ask for a thing of a table or a list. */
-import { isPersonName } from '@engraft/learning/parts';
+import { copulaOf, isPersonName } from '@engraft/learning/parts';
+import { articleOf } from '../english/articles.js';
 import { isCommonWord } from '../english/commonWords.js';
 import { kindsOf } from '../english/kinds.js';
 
@@ -27,7 +28,9 @@ export function spokenNames(thing: string, kindOfThing: string | null): string[]
 /** "the lease" of "Residential Lease", "the desk" of "Arbor Standing Desk 2": names that end in what they name. */
 function kindInName(name: string): string[] {
   const [, last] = /^(?:\p{Lu}[\p{L}'’-]* )+(\p{Lu}\p{Ll}{2,})(?: \d+)?$/u.exec(name) ?? [];
-  return last === undefined || isPersonName(name) || !isKnown(last.toLowerCase()) ? [] : [`the ${last.toLowerCase()}`];
+  return last === undefined || isPersonName(name) || !isKnownWord(last.toLowerCase())
+    ? []
+    : [`the ${last.toLowerCase()}`];
 }
 
 /** "the grey soup bowl" of "the soup bowl, grey". */
@@ -43,7 +46,9 @@ function qualified(noun: string, quality: string): string[] {
 export function rowNames(row: string, noun: string | null): string[] {
   const plain = row.replace(/^the /u, '');
   const [, code, words] = /^((?=\S*\d)[\p{Lu}\d]\S{0,3}|\p{Lu}) (\p{L}{3,}(?: \p{L}+)*)$/u.exec(plain) ?? [];
-  if (code !== undefined && words !== undefined) {
+  // "2 Adults" counts.
+  const isCode = code !== undefined && (/\p{L}/u.test(code) || copulaOf(words ?? '') === 'is');
+  if (isCode && words !== undefined) {
     const described = noun === null ? [words] : [`the ${inLowerCase(words)} ${noun}`, words];
     return [row, code, ...described, ...(noun === null ? [] : [`the ${noun} ${code}`])];
   }
@@ -55,6 +60,17 @@ export function rowNames(row: string, noun: string | null): string[] {
     : [one, `the ${inLowerCase(plain)} ${noun}`];
 }
 
+/** Those of some names by which nothing else is called. The first of all if others have each of them. */
+export function unshared(names: readonly string[], others: readonly string[]): string[] {
+  const taken = new Set(others.map(plainName));
+  const own = names.filter((name) => !taken.has(plainName(name)));
+  return own.length > 0 ? own : names.slice(0, 1);
+}
+
+function plainName(name: string): string {
+  return name.replace(/^(?:the|an?) /u, '').toLowerCase();
+}
+
 /** Names of a column: for "1 week" also "one week" and "a week", for "return" "a return". */
 export function columnNames(column: string): string[] {
   const [, count = '', unit = ''] = /^(\d{1,2}) (\p{Ll}+)$/u.exec(column) ?? [];
@@ -62,33 +78,29 @@ export function columnNames(column: string): string[] {
   if (count !== '' && word !== undefined) {
     return [column, ...(count === '1' ? [`${articleOf(unit)} ${unit}`] : []), `${word} ${unit}`];
   }
-  const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
+  const isNamed = /^[\p{N}\p{Lu}]/u.test(column) || copulaOf(column) === 'are';
   return [isNamed ? column : `${articleOf(column)} ${column}`];
 }
 
 const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-
-function articleOf(noun: string): 'a' | 'an' {
-  return /^(?:[aeiou](?!ni|ne|se)|hour)/u.test(noun) ? 'an' : 'a';
-}
 
 /** "an adult" of the row "Adult", "the night bus" of what is named so already; a name stays as it is. */
 export function oneOf(thing: string): string {
   const noun = thing.replace(/^the /u, '');
   if (!isNoun(noun)) return thing;
   const plain = inLowerCase(noun);
-  if (/[^s]s$/u.test(plain)) return plain;
-  return `${/^[aeiou]/u.test(plain) ? 'an' : 'a'} ${plain}`;
+  return copulaOf(plain) === 'are' ? plain : `${articleOf(plain)} ${plain}`;
 }
 
 /** Words of everyday English, of which only the first may have a capital: that of its cell. */
 export function isNoun(label: string): boolean {
   if (label.startsWith('the ')) return false;
   const words = inLowerCase(label).split(/[ -]/u);
-  return words.every((word) => /^\p{Ll}+$/u.test(word)) && isKnown(words.at(-1) ?? '');
+  return words.every((word) => /^\p{Ll}+$/u.test(word)) && isKnownWord(words.at(-1) ?? '');
 }
 
-function isKnown(word: string): boolean {
+/** A word of everyday English, in lower case. */
+export function isKnownWord(word: string): boolean {
   return isCommonWord(word) || kindsOf(word).length > 0;
 }
 

@@ -11,26 +11,34 @@ export function rideNames({ ride, noun }: Stop): string[] {
 
 /**
  * Trained ask with the ride before the stop. What tests begins with the stop, so that it says whether both were learned
- * rather than their order.
+ * rather than their order. Nobody arrives where a ride begins, or leaves where it ends.
  */
 export function ofStop(told: Stop): Wordings {
-  const { stop } = told;
+  const { stop, isOrigin, isTerminus } = told;
   const names = rideNames(told);
   const at = (index: number): string => names[index % names.length] ?? told.ride;
+  const leaving = [
+    `When does ${at(0)} leave ${stop}?`,
+    `What time does ${at(1)} leave ${stop}?`,
+    `At what time does ${at(2)} go from ${stop}?`,
+  ];
+  const arriving = [
+    `When does ${at(2)} arrive at ${stop}?`,
+    `When does ${at(1)} reach ${stop}?`,
+    `When does ${at(0)} come to ${stop}?`,
+    `At what time does ${at(1)} arrive in ${stop}?`,
+  ];
   return {
     restated: `When is ${at(0)} at ${stop}?`,
     asked: [
-      `When does ${at(0)} leave ${stop}?`,
       `At what time is ${at(1)} at ${stop}?`,
-      `When does ${at(2)} arrive at ${stop}?`,
-      `At what time does ${at(0)} stop at ${stop}?`,
-      `What time does ${at(1)} leave ${stop}?`,
-      `When does ${at(1)} reach ${stop}?`,
-      `At what time does ${at(2)} go from ${stop}?`,
+      ...(isTerminus ? [] : leaving),
+      ...(isOrigin ? [] : arriving),
       `What time is ${at(0)} in ${stop}?`,
-      `When does ${at(0)} come to ${stop}?`,
-      `At what time does ${at(1)} arrive in ${stop}?`,
+      ...(isOrigin || isTerminus
+        ? [`At what time is ${at(2)} in ${stop}?`]
+        : [`At what time does ${at(0)} stop at ${stop}?`]),
     ],
-    test: `From ${stop}, what is the time of ${at(names.length - 1)}?`,
+    test: `${isTerminus ? 'For' : 'From'} ${stop}, what is the time of ${at(names.length - 1)}?`,
   };
 }

@@ -2,7 +2,7 @@
  * Questions for what a sentence tells that was made of a table or a list, as people ask them. Every word of such a
  * sentence is known, so the questions are right whatever a small teacher reads in it.
  */
-import { capitalised, copulaOf, isPersonName, type Told as AnyTold } from '@engraft/learning/parts';
+import { capitalised, copulaOf, isEvent, isPersonName, type Told as AnyTold } from '@engraft/learning/parts';
 import { kindsOf } from '../english/kinds.js';
 import { rules } from '../rules.js';
 import type { SpanKind } from '../spans/spans.js';
@@ -14,6 +14,8 @@ import { momentTemplates, type Wordings } from './wordings.js';
 
 /** What a sentence tells that says something. */
 type Told = Exclude<AnyTold, { kind: 'title' }>;
+
+type Attribute = Extract<Told, { kind: 'attribute' }>;
 
 export interface ToldQuestions {
   /** The sentence turned into a question, which says nothing of whether people are answered. */
@@ -37,7 +39,7 @@ export function toldQuestions(told: Told, kind: SpanKind): ToldQuestions {
 function questionsFor(told: Told, kind: SpanKind): Wordings {
   switch (told.kind) {
     case 'attribute':
-      return told.moment === null ? ofAttribute(told, kind) : ofMoment(told.key, told.moment, kind);
+      return told.moment === null ? ofAttribute(told, kind) : ofMoment(told, told.moment, kind);
     case 'crossing':
       return ofCrossing(told, kind);
     case 'stop':
@@ -56,22 +58,24 @@ export function subjectsOfTold(told: Told): string[] {
 
 function namedBy(told: Told): string[] {
   if (told.kind === 'attribute')
-    return told.moment === null ? spokenNames(told.subject, null).slice(0, 2) : [told.moment];
+    return told.moment === null ? spokenNames(told.subject, null).slice(0, 2) : [momentName(told, told.moment)];
   if (told.kind === 'event') return [told.circumstances.join(' ')];
   if (told.kind === 'moment') return [told.subject];
   if (told.kind === 'stop') return rideNames(told).flatMap((ride) => [`${ride} ${told.stop}`, `${told.stop} ${ride}`]);
   return crossedNames(told);
 }
 
-function ofAttribute(
-  { key: written, subject, noun, answer }: Extract<Told, { kind: 'attribute' }>,
-  kind: SpanKind,
-): Wordings {
+/** Two things may have values on one day, so its words alone ask for neither. */
+function momentName({ key, subject }: Attribute, moment: string): string {
+  return subject === '' ? (/ (?:hours|times)$/u.test(key) ? `${key} ${moment}` : moment) : `${subject} ${moment}`;
+}
+
+function ofAttribute({ key: written, subject, noun, answer }: Attribute, kind: SpanKind): Wordings {
   // "dimensions (W x H x D)": nobody asks with what stands in brackets.
   const key = written.replace(/ ?\([^()]*\)/gu, '').replace(/^qty\.?$/u, 'quantity');
-  const own = wordingsFor(key);
+  const own = wordingsFor(key, { answer, noun });
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
-  const isTime = kind === 'time' && own.length === 0 && !/time$|hours$/u.test(key);
+  const isTime = kind === 'time' && own.length === 0 && isEvent(key);
   const isPerson = kind === 'name' && own.length === 0 && isSomebody(key, answer);
   const isFlag = /^(?:yes|no)$/iu.test(answer);
   const ofKind = [
@@ -161,8 +165,8 @@ function isCounted(key: string, answer: string): boolean {
   return /^\d[\d.,]*$/u.test(answer) && /^[\p{Ll} ]+[^s]s$/u.test(key);
 }
 
-function ofMoment(key: string, moment: string, kind: SpanKind): Wordings {
-  const being = copulaOf(key);
+function ofMoment({ key: plain, subject }: Attribute, moment: string, kind: SpanKind): Wordings {
+  const [being, key] = [copulaOf(plain), subject === '' ? plain : `${plain} of ${subject}`];
   return {
     restated: `What ${being} the ${key} ${moment}?`,
     asked: [

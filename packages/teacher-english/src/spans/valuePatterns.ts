@@ -75,7 +75,7 @@ const phone = [
   '\\(0\\)\\d{1,4}(?:[ -]\\d{2,}){2,}',
   '(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[.-]\\d{4}',
 ].join('|');
-export const isPhone = new RegExp(`^(?:${phone}|\\d{3}-\\d{4})$`, 'u');
+export const phonePattern = new RegExp(`^(?:${phone}|\\d{3}-\\d{4})$`, 'u');
 const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
 
 /** The order matters: later patterns leave alone what earlier ones took. */

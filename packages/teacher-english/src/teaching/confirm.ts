@@ -11,6 +11,7 @@ import {
   type Form,
 } from '@engraft/learning/parts';
 import { isOf, recognised } from '../forms.js';
+import { isDocument } from '../questions/documentProse.js';
 import { fitsQuestionWord } from '../questions/questionWord.js';
 import { rules } from '../rules.js';
 import { findSpans, kindOfAnswer } from '../spans/spans.js';
@@ -25,9 +26,9 @@ export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<F
   const { enoughForms, minFormsPerFact } = lesson.recipe.teaching;
   const readBack = await readQuestions(lesson, facts);
   const { notStated } = lesson.recipe.prompts;
-  const isDocument = (lesson.passage.told?.size ?? 0) > 0;
+  const { text, told = new Map() } = lesson.passage;
   const confirmedFacts = facts.map((fact, index) => {
-    return confirmed(fact, readBack[index] ?? new Map(), { notStated, isDocument });
+    return confirmed(fact, readBack[index] ?? new Map(), { notStated, isDocument: isDocument(text, told) });
   });
   const saved = await savedByKeywords(lesson, confirmedFacts);
   return withoutAmbiguity(saved)

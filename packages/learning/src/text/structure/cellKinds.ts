@@ -13,7 +13,8 @@ export function kindOfCell(cell: string): CellKind {
 const number = "[-−±+~≈<>≤≥]? ?\\d+(?:[.,'’ ]\\d+)*";
 const currency = '(?:[$€£¥₹]|(?:US|AU?|CA?|NZ|HK)\\$)';
 const code = '(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|euros?|dollars?|pounds?|francs?)';
-const clock = '(?:\\d{1,2}[:.]\\d{2}(?: ?[ap]\\.?m\\.?)?|\\d{1,2} ?[ap]\\.?m\\.?|noon|midnight)';
+/** "9.30" alone is more often a number. */
+const clock = '(?:\\d{1,2}:\\d{2}(?: ?[ap]\\.?m\\.?)?|\\d{1,2}(?:\\.\\d{2})? ?[ap]\\.?m\\.?|noon|midnight)';
 const loose = '\\d{1,2}(?:[:.]\\d{2})?(?: ?[ap]\\.?m\\.?)?';
 const months = 'January February March April May June July August September October November December'.split(' ');
 const month = `(?:${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')}|Sept)\\.?`;

@@ -20,3 +20,33 @@ test('days with other values, and days below other questions, stay as they are',
   assert.match(readPassage('When is it?\n\n- Monday: 6:30 - 22:00\n- Sunday: closed\n').text, /^Sunday: closed/mu);
   assert.match(readPassage('Opening hours?\n\n- Monday: soup\n- Sunday: cake\n').text, /^Sunday: cake/mu);
 });
+
+const told = (passage: string): string[] =>
+  [...readPassage(passage).told].flatMap(([text, { answer }]) => (answer === '' ? [] : text));
+
+test('hours are said of the place whose they are', () => {
+  const days = (monday: string): string => `- Monday: ${monday}\n- Sunday: closed\n`;
+  assert.deepEqual(told(`## Library hours\n\n${days('9:00 - 17:00')}\n## Café hours\n\n${days('7:00 - 18:00')}`), [
+    'The Library hours on Monday are from 9:00 to 17:00.',
+    'The Library hours on Sunday are: closed.',
+    'The Café hours on Monday are from 7:00 to 18:00.',
+    'The Café hours on Sunday are: closed.',
+  ]);
+  assert.deepEqual(told(`# Varn Library\n\n## Opening hours\n\n${days('9:00 - 17:00')}`), [
+    'The opening hours of Varn Library on Monday are from 9:00 to 17:00.',
+    'Varn Library is closed on Sunday.',
+  ]);
+  assert.deepEqual(told(`# Help\n\nWhen is the pool open?\n\n${days('9:00 - 17:00')}`), [
+    'The opening hours of the pool on Monday are from 9:00 to 17:00.',
+    'The pool is closed on Sunday.',
+  ]);
+});
+
+test('hours of two places without a name are not told', () => {
+  const list = (hours: string): string => `## Opening hours\n\n- Monday: ${hours}\n- Sunday: closed\n`;
+  assert.deepEqual(told(`${list('9:00 - 17:00')}\n${list('7:00 - 18:00')}`), ['On Sunday it is closed.']);
+});
+
+test('a question about opening something else is not about hours', () => {
+  assert.deepEqual(told('# Bank\n\nWhen can I open an account?\n\n- Monday: 9:00 - 17:00\n- Sunday: closed\n'), []);
+});

@@ -113,8 +113,12 @@ function inRows({ heads, rows }: Table): Orientation {
   const mayName = (at: number): boolean =>
     areDistinct(cellsOf(at)) && cellsOf(at).every((cell) => kindOfCell(cell) === 'text');
   const first = cellsOf(0);
-  const areCodes = first.every((cell) => ['code', 'count'].includes(kindOfCell(cell))) && areDistinct(first);
-  const areMoments = first.every((cell) => momentOf(cell) !== null);
+  // Below "Time", "9.30" is one.
+  const isDotted = (cell: string): boolean => /^\d{1,2}\.\d{2}$/u.test(cell);
+  const areDotted = /^time$/iu.test(heads[0] ?? '') && first.every(isDotted);
+  const areCodes =
+    !areDotted && first.every((cell) => ['code', 'count'].includes(kindOfCell(cell))) && areDistinct(first);
+  const areMoments = areDotted || first.every((cell) => momentOf(cell) !== null);
   if (!areCodes && !areMoments) return { kind: 'things_in_rows', names: [0] };
   const columns = heads.map((_, at) => at).slice(1);
   const byHead = columns.find((at) => naming.test(heads[at] ?? '') && mayName(at));

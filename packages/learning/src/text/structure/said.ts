@@ -1,4 +1,6 @@
 /** Sentences that say a value, and what each of them tells. */
+import { isEvent } from '../english/eventWords.js';
+import { isSingularInS } from '../english/singulars.js';
 
 /**
  * The meaning of a sentence made of one cell of a table, or of a key with its value. The sentence contains `answer`.
@@ -23,11 +25,22 @@ export type Told = { readonly answer: string } &
         readonly noun: string | null;
         /** The column as a moment: "on Saturday". */
         readonly moment: string | null;
+        /** The names of the other rows and columns, as `row` and `column` are written. */
+        readonly others: { readonly rows: readonly string[]; readonly columns: readonly string[] };
       }
     /** Something that happens: "on Monday", "at 9:00", "in the hall". `noun` says what kind of thing it is. */
     | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
     /** When a train, bus or ship is at a stop; `noun` says which of these it is. */
-    | { readonly kind: 'stop'; readonly ride: string; readonly stop: string; readonly noun: string | null }
+    | {
+        readonly kind: 'stop';
+        readonly ride: string;
+        readonly stop: string;
+        /** Whether this is its first stop in the table, where it does not arrive. */
+        readonly isOrigin: boolean;
+        /** Whether this is its last stop in the table, from where it does not leave. */
+        readonly isTerminus: boolean;
+        readonly noun: string | null;
+      }
     /** When something is; `noun` says what such things are. */
     | { readonly kind: 'moment'; readonly subject: string; readonly noun: string | null }
     /** A heading or a title, which says nothing that could be asked for. */
@@ -55,6 +68,24 @@ export function trimmed(lines: readonly Said[]): Said[] {
     .map((line, at) => (at === last ? { text: line.text.trimEnd(), told: line.told } : line));
 }
 
+/** Two values of one thing at one moment are of two things whose names are not known. So neither is told. */
+export function withoutDisputes(lines: readonly Said[]): Said[] {
+  const answers = new Map<string, string>();
+  const disputed = new Set<string>();
+  for (const { told } of lines) {
+    const about = aboutOf(told);
+    if (told === null || about === null) continue;
+    if ((answers.get(about) ?? told.answer) !== told.answer) disputed.add(about);
+    answers.set(about, told.answer);
+  }
+  return lines.map((line) => (disputed.has(aboutOf(line.told) ?? '') ? { ...line, told: null } : line));
+}
+
+function aboutOf(told: Told | null): string | null {
+  if (told?.kind !== 'attribute' || told.moment === null) return null;
+  return [told.key, told.subject, told.moment].join('\n').toLowerCase();
+}
+
 /** A heading is a title, unless it asks something. */
 export function asTitle(text: string): Said {
   return { text, told: text === '' || text.endsWith('?') ? null : { kind: 'title', answer: '' } };
@@ -67,25 +98,28 @@ export function asWritten(text: string): Said {
 /** "The price of the Tarn 3 is $249.", or "The price on Monday is $249." where the subject is a moment. */
 export function said(key: string, subject: string, value: string, noun: string | null = null): Said {
   const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
-  // A time alone is when something happens: "The first bus of Market Square is at 5:55."
-  const at = clock.test(answer) && copulaOf(key) === 'is' && !name.endsWith('time') ? 'at ' : '';
+  // "The first bus of Market Square is at 5:55.", but "The duration is 1:30."
+  const at = isClock(answer) && isEvent(name) && copulaOf(key) === 'is' ? 'at ' : '';
   return {
     text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${at}${answer}`),
     told: { kind: 'attribute', key: name, subject: thing, noun, moment: null, answer },
   };
 }
 
-const clock = /^\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?$/iu;
+/** "5:55" and "5.55 pm". "5.55" alone is more often a price or a rating. */
+export function isClock(value: string): boolean {
+  return /^\d{1,2}(?::\d{2}|(?:[:.]\d{2})? ?[ap]\.?m\.?)$|^\d{1,2}:\d{2} ?[ap]\.?m\.?$/iu.test(value);
+}
 
 /** A tick means yes. */
 function inLetters(value: string): string {
   return /^[✓✔☑]$/u.test(value) ? 'yes' : /^[✗✘]$/u.test(value) ? 'no' : value;
 }
 
-/** "are" after "colours", "is" after "glass", "bus" and "analysis". */
+/** "are" after "colours" and "menus", "is" after "glass", "bus" and "analysis". */
 export function copulaOf(key: string): 'is' | 'are' {
   const noun = key.replace(/\([^()]*\)/gu, '').trim();
-  return /[^s]s$/u.test(noun) && !/(?:us|is|\b(?:gas|lens|news|canvas|atlas|series))$/iu.test(noun) ? 'are' : 'is';
+  return /[^s]s$/u.test(noun) && !isSingularInS(noun) ? 'are' : 'is';
 }
 
 /** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */

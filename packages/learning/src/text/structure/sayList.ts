@@ -17,6 +17,8 @@ export interface Place {
   readonly section: string | null;
   /** The heading or line above, whatever it says. */
   readonly caption: string;
+  /** The heading around that one. */
+  readonly parent: string | null;
   /** How many lists are around it. */
   readonly depth: number;
 }
@@ -46,7 +48,9 @@ export function sayList(
       ...(isLabel && areRecords ? { subject: label, section: null } : section),
     };
     const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '').join(' ');
-    const line = isLabel ? null : (statementOf(head, here) ?? hoursIn(head, here.caption) ?? inSection(head, here));
+    const line = isLabel
+      ? null
+      : (statementOf(head, here) ?? hoursIn(head, here.caption, here.parent) ?? inSection(head, here));
     return [...(line === null ? lineOf(words) : [line]), ...trimmed(render(below, own))];
   });
 }

@@ -178,3 +178,12 @@ test('each sentence that was made tells its value', () => {
     for (const { text, told } of sayTable(table(...lines), { subject: null, caption: '' }))
       assert.ok(told !== null && text.includes(told.answer), text);
 });
+
+test('ranges of decimals are no hours, and decimals below "Time" name nothing', () => {
+  const sizes = ['Size | Chest | Waist', 'Small | 1.50–1.75 | 1.00–1.20', 'Large | 1.80–2.00 | 1.30–1.50'];
+  assert.equal(sentencesOf(sizes)[0], 'For Small the chest is 1.50–1.75.');
+  assert.deepEqual(sentencesOf(['Time | Talk | Speaker', '9.00 | Bridges of Varn | Ada Kell']), [
+    'The time of Bridges of Varn is 9.00.',
+    'The speaker of Bridges of Varn is Ada Kell.',
+  ]);
+});

@@ -1,10 +1,22 @@
 import { isAttribute } from '../english/attributeWords.js';
+import { isEvent } from '../english/eventWords.js';
+import { isPersonName } from '../english/personNames.js';
 import { capitalised } from '../strings.js';
 import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
 import { rangeInWords } from './hours.js';
 import { isAttributeHead, isValueHead, orientationOf } from './orientation.js';
-import { asSentence, asWritten, copulaOf, lowerFirst, said, withArticle, type Said } from './said.js';
-import { areStops, sayStops } from './stops.js';
+import {
+  asSentence,
+  asWritten,
+  copulaOf,
+  isClock,
+  lowerFirst,
+  said,
+  withArticle,
+  type Said,
+  type Told,
+} from './said.js';
+import { sayStops, timetableIn } from './stops.js';
 import { turned, type Table } from './table.js';
 
 /** Where a table stands: its subject, and the heading or line above it, which may say what its values are. */
@@ -50,8 +62,14 @@ function attributeOf(subject: string, key: string, value: string, noun: string |
   if (bareWord.test(key)) return asWritten(`${subject}: ${lowerFirst(key)} ${value}`);
   const moment = momentOf(subject);
   if (moment !== null) return onMoment(key, moment, value);
-  const when = /^(?:time|when|day|date|start(?:s|ing time)?|begins?)$/iu.test(key) ? momentOf(value) : null;
+  const when = isMomentKey(key, subject) ? momentOf(value) : null;
   return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when, null);
+}
+
+/** The time of a person or of a lap is how long it took. */
+function isMomentKey(key: string, subject: string): boolean {
+  if (/^time$/iu.test(key)) return !isPersonName(subject) && !/\d/u.test(subject);
+  return /^(?:when|day|date|start(?:s|ing time)?|begins?)$/iu.test(key);
 }
 
 const bareWord = /^(?:from|to|until|till|by|at|on|in|via|per|for|with|between|after|before)$/iu;
@@ -108,7 +126,7 @@ function sayPairs({ heads: [first = '', second = ''], rows }: Table, subject: st
 
 /** "On Monday at 9:00 there is yoga.", and a sentence about when each thing is, which may be several times. */
 function sayTimetable({ heads, rows }: Table, caption: string): Said[] {
-  const noun = timetable.exec(caption)?.[1]?.toLowerCase() ?? null;
+  const noun = programme.exec(caption)?.[1]?.toLowerCase() ?? null;
   const entries = rows.flatMap(([row = '', ...cells]) =>
     cells.flatMap((what, at) => {
       return kindOfCell(what) === 'any' ? [] : [{ what, circumstances: circumstancesOf(row, heads[at + 1] ?? '') }];
@@ -128,7 +146,7 @@ function sayTimetable({ heads, rows }: Table, caption: string): Said[] {
   ];
 }
 
-const timetable = /\b(\p{L}{3,}) (?:timetable|schedule|programme|program|plan|rota|calendar)\b/iu;
+const programme = /\b(\p{L}{3,}) (?:timetable|schedule|programme|program|plan|rota|calendar)\b/iu;
 
 /** Puts the day before the time of day, and both before the place. */
 function circumstancesOf(row: string, column: string): string[] {
@@ -148,7 +166,9 @@ function sayCrossed(table: Table, caption: string): Said[] {
   // What the columns are is nowhere said, if they became rows.
   const noun = areMomentsDown ? null : rowNounIn(corner);
   const mayBeStops = measure === null || /^(?:departure|arrival|times)$/u.test(measure);
-  if (mayBeStops && areStops(values, { heads, rows })) return sayStops({ heads, rows });
+  const timetable = mayBeStops ? timetableIn({ heads, rows }, caption) : null;
+  if (timetable !== null) return sayStops(timetable);
+  const others = { rows: rows.map(([row = '']) => withArticle(row)), columns: heads.slice(1).map(lowerFirst) };
   return rows.flatMap(([row = '', ...cells]) => {
     // A row without values is a heading of those below it.
     if (cells.every((value) => value === '')) return [asWritten(row)];
@@ -158,23 +178,20 @@ function sayCrossed(table: Table, caption: string): Said[] {
       return [
         row === '' || column === ''
           ? asWritten(`${row}${column}: ${value}`)
-          : crossing(row, column, value, { measure, noun }),
+          : crossing(row, column, value, { measure, noun, others }),
       ];
     });
   });
 }
 
-interface Crossed {
-  readonly measure: string | null;
-  readonly noun: string | null;
-}
+type Crossed = Pick<Extract<Told, { kind: 'crossing' }>, 'measure' | 'noun' | 'others'>;
 
-function crossing(row: string, column: string, value: string, { measure, noun }: Crossed): Said {
+function crossing(row: string, column: string, value: string, { measure, noun, others }: Crossed): Said {
   const moment = momentOf(column);
   const thing = withArticle(row);
   if (moment !== null && (measure === null || isAttribute(row))) return onMoment(row, moment, value);
   const name = lowerFirst(column);
-  const told = { kind: 'crossing', measure, row: thing, column: name, noun, moment, answer: value } as const;
+  const told = { kind: 'crossing', measure, row: thing, column: name, noun, moment, others, answer: value } as const;
   const being = copulaOf(measure ?? column);
   if (moment !== null && measure !== null) {
     const answer = rangeInWords(value);
@@ -189,11 +206,17 @@ function crossing(row: string, column: string, value: string, { measure, noun }:
     return { text: asSentence(`The ${measure} of ${thing} ${moment} ${being} ${answer}`), told: { ...told, answer } };
   }
   if (measure === null) {
-    const words = momentOf(value) ?? value;
+    // "For Ada the lap 1 is 1:02", which is no moment.
+    const words = isTimeOfDay(value) && !isEvent(name) ? value : (momentOf(value) ?? value);
     const text = `For ${thing} the ${lowerFirst(column)} ${being} ${words}`;
     return { text: asSentence(text), told: { ...told, answer: words.endsWith(value) ? value : words } };
   }
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
+}
+
+/** A cell of a time, which may be how long something takes. */
+function isTimeOfDay(value: string): boolean {
+  return isClock(value) || kindOfCell(value) === 'time';
 }
 
 const measureWords =
@@ -210,5 +233,7 @@ function measureOf(caption: string, corner: string, cells: readonly string[]): s
   const named = (measures.exec(corner) ?? measures.exec(caption))?.[1]?.toLowerCase();
   const fits = named !== undefined && (kind === 'time') === /hours|times|departure|arrival/u.test(named);
   if (fits) return alwaysPlural.test(named) ? named : named.replace(/ies$/u, 'y').replace(/s$/u, '');
-  return kind === 'money' ? 'price' : areRanges ? 'hours' : null;
+  // "1.50–1.75" may be anything.
+  const areHours = areRanges && cells.every((cell) => !/\d/u.test(cell) || /:|[ap]\.?m\b/iu.test(cell));
+  return kind === 'money' ? 'price' : areHours ? 'hours' : null;
 }
