@@ -26,7 +26,7 @@ export async function findCoverage(): Promise<Coverage> {
 }
 
 /** Shorter quotations, such as "default 0", stand in too many sentences to say which is meant. */
-const quotation_min_length = 12;
+const minQuotationLength = 12;
 
 export function quotes(title: string, sentence: string): boolean {
   const whole = normalise(sentence);
@@ -36,7 +36,7 @@ export function quotes(title: string, sentence: string): boolean {
       .map(normalise)
       .filter((part) => part !== '');
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length < quotation_min_length) return false;
+    if (length < minQuotationLength) return false;
     return parts.every((part) => whole.includes(part)) || normalise(quotation).includes(whole);
   });
 }

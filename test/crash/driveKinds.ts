@@ -19,7 +19,7 @@ export type Drive = {
   | { readonly by: 'first start' }
 );
 
-export const first_start: Drive = { by: 'first start' };
+export const firstStart: Drive = { by: 'first start' };
 export const start: Drive = { by: 'start' };
 export const question: Drive = { by: 'work', act: (test) => test.ask() };
 export const passage: Drive = { by: 'work', act: (test) => test.learn() };

@@ -14,8 +14,8 @@ interface WorkersRun {
 }
 
 /** Little, so that it runs out now and then. */
-const credit_microusd = 30_000_000;
-const steps_between_ledgers = 20;
+const creditMicrousd = 30_000_000;
+const stepsBetweenLedgers = 20;
 
 /** A history that was played to its end, and what was found then. */
 export interface Played {
@@ -61,10 +61,10 @@ class Player {
     const model = new Model();
     const list: Client[] = [];
     for (let count = 0; count < 2; count += 1) {
-      const project_id = await world.newProject(credit_microusd);
-      model.grant(project_id, credit_microusd);
-      for (const tenant_id of [null, 'acme']) {
-        list.push({ project_id, tenant_id, key: await world.newKey(project_id, tenant_id) });
+      const projectId = await world.newProject(creditMicrousd);
+      model.grant(projectId, creditMicrousd);
+      for (const tenantId of [null, 'acme']) {
+        list.push({ project_id: projectId, tenant_id: tenantId, key: await world.newKey(projectId, tenantId) });
       }
     }
     const workers = [world.newWorker(), world.newWorker(), world.newWorker()];
@@ -79,7 +79,7 @@ class Player {
     check(after);
     this.state = after;
     this.#steps += 1;
-    if (this.#steps % steps_between_ledgers === 0) assert.deepEqual(await this.world.verifyLedger(), []);
+    if (this.#steps % stepsBetweenLedgers === 0) assert.deepEqual(await this.world.verifyLedger(), []);
   }
 
   /** Every worker that was thought dead comes back; then a new one does all that is left. */
@@ -187,9 +187,9 @@ class Player {
     if (run === null) return nothingMore;
     const was = before.jobs.find(({ id }) => id === run.job_id);
     assert.ok(was !== undefined);
-    const may_be_late_ms = 2_000;
-    const is_free = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#now_ms + may_be_late_ms;
-    assert.ok(is_free, `job ${run.job_id} was taken from a worker that held its lease`);
+    const mayBeLateMs = 2_000;
+    const isFree = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#now_ms + mayBeLateMs;
+    assert.ok(isFree, `job ${run.job_id} was taken from a worker that held its lease`);
     assert.equal(run.fencing_token, was.fencing_token + 1);
     if (!run.is_over) this.#runs.push({ worker: worker % this.workers.length, run });
     return nothingMore;
@@ -236,13 +236,13 @@ class Player {
     const unknown = before.jobs.filter(({ status }) => status === 'reconciliation_required');
     const job = pick(unknown, index) ?? pick(before.jobs, index);
     if (job === undefined) return nothingMore;
-    const charged_microusd = Math.floor(job.reserved_microusd * share);
-    const { kind } = await this.world.resolve(job.id, charged_microusd);
+    const chargedMicrousd = Math.floor(job.reserved_microusd * share);
+    const { kind } = await this.world.resolve(job.id, chargedMicrousd);
     if (job.status !== 'reconciliation_required') assert.equal(kind, 'wrong_status');
     else assert.equal(kind, share > 1 ? 'above_reservation' : 'resolved');
     return (after) => {
       const now = after.jobs.find(({ id }) => id === job.id);
-      if (kind === 'resolved') assert.equal(now?.charged_microusd, charged_microusd);
+      if (kind === 'resolved') assert.equal(now?.charged_microusd, chargedMicrousd);
       else assert.deepEqual(now, job);
     };
   }

@@ -29,7 +29,7 @@ export function settingsFor({ model, api_key }: NamedTeacher, url: string): Reco
 }
 
 /** Loading a large model takes a while. */
-const patience_ms = 600_000;
+const patienceMs = 600_000;
 
 /** The server's processes, which the command started. */
 export class TeacherProcess {
@@ -47,7 +47,7 @@ export class TeacherProcess {
     this.#child = child;
     const { url, api_key } = this.teacher;
     const headers: Record<string, string> = api_key === null ? {} : { authorization: `Bearer ${api_key}` };
-    const deadline = Date.now() + patience_ms;
+    const deadline = Date.now() + patienceMs;
     for (;;) {
       const isReady = await fetch(`${url}/models`, { headers }).then(
         ({ ok }) => ok,

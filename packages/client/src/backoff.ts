@@ -7,7 +7,7 @@ export function backoffMs(attempt: number, { base_ms, max_ms }: { base_ms: numbe
 }
 
 /** Waits, and rejects with the signal's reason as soon as it aborts. */
-export async function wait(duration_ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function wait(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
     const abort = (): void => {
@@ -17,7 +17,7 @@ export async function wait(duration_ms: number, signal: AbortSignal | undefined)
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', abort);
       resolve();
-    }, duration_ms);
+    }, durationMs);
     signal?.addEventListener('abort', abort, { once: true });
   });
 }

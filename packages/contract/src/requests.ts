@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
-import { nestsAtMost, nesting_levels_max } from './nesting.js';
+import { nestsAtMost, maxNestingLevels } from './nesting.js';
 import { textOfUnits } from './text.js';
 
 /** Request bodies of the native endpoints on the wire. Unknown fields are refused everywhere. */
@@ -31,8 +31,8 @@ export const wireTool = z.strictObject({
     description: textOfUnits(0, limits.tool_description_units).optional(),
     parameters: z
       .record(z.string(), z.unknown())
-      .refine((value) => nestsAtMost(value, nesting_levels_max), {
-        error: `nested deeper than ${nesting_levels_max} levels`,
+      .refine((value) => nestsAtMost(value, maxNestingLevels), {
+        error: `nested deeper than ${maxNestingLevels} levels`,
       })
       .default(defaultParameters),
     strict: z.literal(false).optional(),

@@ -19,7 +19,7 @@ export interface BlobDownload {
 }
 
 /** Wrong content may have been damaged before, or on its way, so it is fetched once more. */
-const wrong_max = 2;
+const maxWrong = 2;
 
 /** Earlier releases of Python's tools write to another name, so nobody else appends to this file. */
 export function partialOf(blob: string): string {
@@ -36,7 +36,7 @@ export async function downloadBlob(client: HubClient, download: BlobDownload): P
   const { blob, file, patience, signal } = download;
   await mkdir(path.dirname(blob), { recursive: true });
   const partial = partialOf(blob);
-  for (let wrong = 0; wrong < wrong_max; wrong += 1) {
+  for (let wrong = 0; wrong < maxWrong; wrong += 1) {
     const handle = await open(partial, 'a');
     try {
       const reached = async (): Promise<number> => (await handle.stat()).size;

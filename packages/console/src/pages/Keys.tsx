@@ -10,7 +10,7 @@ import { NewKey } from './NewKey.js';
 
 export function Keys() {
   const project = useProject();
-  const may_write = useMayWrite();
+  const mayWrite = useMayWrite();
   const keys = useQuery(keysQuery(project));
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<ConsoleKey | null>(null);
@@ -18,7 +18,7 @@ export function Keys() {
     <>
       <div className="title">
         <h1>API keys</h1>
-        {may_write && (
+        {mayWrite && (
           <button className="primary" onClick={() => setMaking(true)}>
             Create a key
           </button>
@@ -54,7 +54,7 @@ export function Keys() {
                   <td>{describeEnd(key)}</td>
                   <td>{key.last_used_at === null ? 'never' : formatAge(key.last_used_at)}</td>
                   <td>
-                    {may_write && key.revoked_at === null && (
+                    {mayWrite && key.revoked_at === null && (
                       <button onClick={() => setRevoking(key)} aria-label={`Revoke ${key.name}`}>
                         Revoke
                       </button>

@@ -11,9 +11,9 @@ import { type FolderStore, locateStore, openFolderStore } from './folderStore.js
 import type { AdapterStoreMetrics } from './storeMetrics.js';
 
 /** How many adapters are looked for if nothing else shows that the folder is the right one. */
-const looked_for_max = 100;
+const maxLookedFor = 100;
 /** The same of a bucket, where each takes a request or two. */
-const looked_for_in_bucket_max = 10;
+const maxLookedForInBucket = 10;
 
 export type StoreSettings = Pick<Config, 'data_folder' | 'adapter_bucket' | 'adapter_copies_bytes'>;
 
@@ -39,15 +39,15 @@ export async function findAdapterStore(
     : findBucketStore(db, { data_folder, adapter_bucket, adapter_copies_bytes }, watch);
 }
 
-export async function findFolderStore(db: Kysely<Database>, data_folder: string): Promise<FolderStore> {
-  const { home, isPresent, has } = locateStore(data_folder);
-  if (!(await isPresent()) && !(await hasAny(db, has, looked_for_max))) {
+export async function findFolderStore(db: Kysely<Database>, dataFolder: string): Promise<FolderStore> {
+  const { home, isPresent, has } = locateStore(dataFolder);
+  if (!(await isPresent()) && !(await hasAny(db, has, maxLookedFor))) {
     throw new AdapterStoreMissing(
       `the database has adapters, and the folder ${home} has none of them: mount its file system, or name the ` +
         `right data folder (--data, ENGRAFT_DATA_DIR). If they are lost for good, make the empty file ${storeMark} in it`,
     );
   }
-  return openFolderStore(data_folder);
+  return openFolderStore(dataFolder);
 }
 
 async function findBucketStore(
@@ -62,13 +62,13 @@ async function findBucketStore(
   const bucket = openS3Bucket(settings.adapter_bucket, {
     onRequest: (operation, outcome) => metrics?.requested(operation, outcome),
   });
-  let is_admitted = false;
+  let isAdmitted = false;
   const admit = async (...signals: AbortSignal[]): Promise<void> => {
-    if (is_admitted) return;
-    const patience = AbortSignal.any([...signals, AbortSignal.timeout(admission_ms_max)]);
+    if (isAdmitted) return;
+    const patience = AbortSignal.any([...signals, AbortSignal.timeout(maxAdmissionMs)]);
     await assertBucketOf(db, bucket, patience);
     if (!(await isMarked(bucket, patience))) await markBucket(bucket, patience);
-    is_admitted = true;
+    isAdmitted = true;
   };
   const store = await openBucketStore({
     bucket,
@@ -76,9 +76,9 @@ async function findBucketStore(
     copies_bytes_max: settings.adapter_copies_bytes,
     admit,
     ...(metrics === undefined ? {} : { observer: metrics }),
-    onWrongBytes: (adapter_hash) =>
+    onWrongBytes: (adapterHash) =>
       watch?.logger.error(
-        { adapter_hash },
+        { adapter_hash: adapterHash },
         'the files of an adapter in the bucket are not those that its name promises',
       ),
   });
@@ -95,14 +95,14 @@ async function findBucketStore(
   return store;
 }
 
-const admission_ms_max = 60_000;
+const maxAdmissionMs = 60_000;
 
 /** Changes nothing. Throws `AdapterStoreMissing` and `AdapterStoreUnavailable` as `findAdapterStore`. */
 export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signal: AbortSignal): Promise<void> {
   const { hasAdapter, isMarked } = await import('./bucket/bucketStore.js');
   if (await isMarked(bucket, signal)) return;
-  const has = (adapter_hash: string): Promise<boolean> => hasAdapter(bucket, adapter_hash, signal);
-  if (await hasAny(db, has, looked_for_in_bucket_max)) return;
+  const has = (adapterHash: string): Promise<boolean> => hasAdapter(bucket, adapterHash, signal);
+  if (await hasAny(db, has, maxLookedForInBucket)) return;
   throw new AdapterStoreMissing(
     `the database has adapters, and ${bucket.url} has none of them: copy them there (aws s3 sync), or name the ` +
       `right bucket and prefix (ENGRAFT_ADAPTER_STORE). If they are lost for good, put the empty object ` +
@@ -113,8 +113,8 @@ export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signa
 /** Whether the store has an adapter of the database, or the database none. */
 async function hasAny(
   db: Kysely<Database>,
-  has: (adapter_hash: string) => Promise<boolean>,
-  looked_for: number,
+  has: (adapterHash: string) => Promise<boolean>,
+  lookedFor: number,
 ): Promise<boolean> {
   const rows = await db
     .selectFrom('versions')
@@ -123,7 +123,7 @@ async function hasAny(
     .where('retention_ended_at', 'is', null)
     .where('files_deleted_at', 'is', null)
     .where('damaged_at', 'is', null)
-    .limit(looked_for)
+    .limit(lookedFor)
     .execute();
   const found = await Promise.all(rows.map(({ adapter_hash }) => has(adapter_hash)));
   return found.length === 0 || found.includes(true);

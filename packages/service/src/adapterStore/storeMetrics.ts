@@ -6,7 +6,7 @@ export interface AdapterStoreMetrics {
   evicted(): void;
   requested(operation: (typeof operations)[number], outcome: (typeof outcomes)[number]): void;
   /** Says from now on how many bytes the copies have, asked whenever the metrics are read, and may have. */
-  watchCopies(bytes: () => number, bytes_max: number): void;
+  watchCopies(bytes: () => number, maxBytes: number): void;
 }
 
 const operations = ['head', 'get', 'put', 'delete'] as const;
@@ -54,8 +54,8 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
     asked: (outcome) => asked.inc({ outcome }),
     evicted: () => evicted.inc(),
     requested: (operation, outcome) => requests.inc({ operation, outcome }),
-    watchCopies: (bytes, bytes_max) => {
-      watched = { bytes, bytes_max };
+    watchCopies: (bytes, maxBytes) => {
+      watched = { bytes, bytes_max: maxBytes };
     },
   };
 }

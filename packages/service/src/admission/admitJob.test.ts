@@ -42,7 +42,7 @@ const question: InferenceJobRequest = {
   max_output_tokens: 100,
   temperature: 0,
 };
-const question_microusd = 3_120;
+const questionMicrousd = 3_120;
 
 const passage: InternalizationJobRequest = {
   kind: 'internalization',
@@ -51,24 +51,24 @@ const passage: InternalizationJobRequest = {
   activate: true,
 };
 
-let used_keys = 0;
+let usedKeys = 0;
 
 function operation(key: TestKey, changes: Partial<ModelOperation> = {}): ModelOperation {
-  used_keys += 1;
+  usedKeys += 1;
   return {
     key,
     tenant_id: null,
     subject_id: 'subject',
     adapter_version: undefined,
     endpoint: changes.request?.kind === 'internalization' ? '/v1/internalizations' : '/v1/inferences',
-    idempotency_key: `admission-${used_keys}`,
+    idempotency_key: `admission-${usedKeys}`,
     request: question,
     ...changes,
   };
 }
 
-async function newKey(credit_microusd = 100_000_000): Promise<TestKey> {
-  return createTestKey(database.db, await createTestProject(database.db, credit_microusd));
+async function newKey(creditMicrousd = 100_000_000): Promise<TestKey> {
+  return createTestKey(database.db, await createTestProject(database.db, creditMicrousd));
 }
 
 function admit(asked: ModelOperation, changes: Partial<AdmissionContext> = {}): Promise<AdmissionOutcome> {
@@ -86,17 +86,17 @@ async function assertRefused(code: string, asked: ModelOperation, changes: Parti
   assert.deepEqual([outcome.kind, outcome.kind === 'refused' ? outcome.code : null], ['refused', code]);
 }
 
-function readRow(job_id: string) {
-  return database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+function readRow(jobId: string) {
+  return database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 }
 
-async function settle(key: TestKey, job_id: string, charged_microusd: number): Promise<void> {
+async function settle(key: TestKey, jobId: string, chargedMicrousd: number): Promise<void> {
   await inTransaction(database.db, null, async (trx) => {
-    await settleReservation(trx, { project_id: key.project_id, job_id, charged_microusd });
+    await settleReservation(trx, { project_id: key.project_id, job_id: jobId, charged_microusd: chargedMicrousd });
     await trx
       .updateTable('jobs')
-      .set({ status: 'failed', settled: true, compute_microusd: charged_microusd })
-      .where('id', '=', job_id)
+      .set({ status: 'failed', settled: true, compute_microusd: chargedMicrousd })
+      .where('id', '=', jobId)
       .execute();
   });
 }
@@ -110,10 +110,10 @@ describe('an admitted operation', () => {
     assert.equal(job.subject_name, 'subject');
     assert.equal(job.adapter_version, 'base');
     assert.equal(job.pricing_version, '2026-11-01');
-    assert.equal(job.reserved_microusd, question_microusd);
+    assert.equal(job.reserved_microusd, questionMicrousd);
     assert.deepEqual(job.request, question);
     const balance = await readBalance(database.db, key.project_id);
-    assert.equal(balance.reserved_microusd, question_microusd);
+    assert.equal(balance.reserved_microusd, questionMicrousd);
   });
 
   test('"Admission reserves `max_cost_microusd`, captures the subject\'s active version as parent (or `base`)"', async () => {
@@ -156,7 +156,7 @@ describe('an admitted operation', () => {
 
 describe('a refused operation', () => {
   test('leaves no trace: no job, no subject, no money held, and its key stays free', async () => {
-    const key = await newKey(question_microusd - 1);
+    const key = await newKey(questionMicrousd - 1);
     const asked = operation(key);
     await assertRefused('insufficient_credits', asked);
     for (const table of ['jobs', 'subjects', 'idempotency_keys'] as const) {
@@ -173,8 +173,8 @@ describe('idempotency', () => {
   test('"Same key, same namespace and same normalized input: original job returned."', async () => {
     const key = await newKey();
     const asked = operation(key);
-    const job_id = await admitted(asked);
-    assert.deepEqual(await admit(asked), { kind: 'replayed', job_id, api_key_id: key.id });
+    const jobId = await admitted(asked);
+    assert.deepEqual(await admit(asked), { kind: 'replayed', job_id: jobId, api_key_id: key.id });
   });
 
   test('"Same key with changed input … 409", and "one key on two endpoints is a conflict"', async () => {
@@ -201,25 +201,29 @@ describe('idempotency', () => {
   test('another key of the project finds the same job', async () => {
     const key = await newKey();
     const asked = operation(key);
-    const job_id = await admitted(asked);
+    const jobId = await admitted(asked);
     const colleague = await createTestKey(database.db, key.project_id);
-    assert.deepEqual(await admit({ ...asked, key: colleague }), { kind: 'replayed', job_id, api_key_id: key.id });
+    assert.deepEqual(await admit({ ...asked, key: colleague }), {
+      kind: 'replayed',
+      job_id: jobId,
+      api_key_id: key.id,
+    });
   });
 
   test('"an identical replay succeeds even when the balance is now empty, the version expired or execution is switched off"', async () => {
     const key = await newKey(2_000_000);
     const version = await createTestVersion(database.db, key);
     const asked = operation(key, { adapter_version: version.id });
-    const job_id = await admitted(asked);
-    const rest_microusd = (await readBalance(database.db, key.project_id)).available_microusd;
+    const jobId = await admitted(asked);
+    const restMicrousd = (await readBalance(database.db, key.project_id)).available_microusd;
     await settle(
       key,
-      await admitted(operation(key, { request: { ...passage, max_cost_microusd: rest_microusd } })),
-      rest_microusd,
+      await admitted(operation(key, { request: { ...passage, max_cost_microusd: restMicrousd } })),
+      restMicrousd,
     );
     await expireTestVersion(database.db, version.id);
     const replay = await admit(asked, { execution: 'off', contextLength: 1 });
-    assert.deepEqual(replay, { kind: 'replayed', job_id, api_key_id: key.id });
+    assert.deepEqual(replay, { kind: 'replayed', job_id: jobId, api_key_id: key.id });
   });
 
   test('"Two simultaneous identical requests admit one job."', async () => {
@@ -255,7 +259,7 @@ describe('idempotency', () => {
   });
 
   test('when the first of two simultaneous requests is refused, the second is judged for itself', async () => {
-    const asked = operation(await newKey(question_microusd));
+    const asked = operation(await newKey(questionMicrousd));
     const dear = { ...asked, request: { ...question, max_output_tokens: 101 } };
     const outcomes = await Promise.all([dear, asked, dear, asked].map((each) => admit(each)));
     assert.equal(outcomes.filter(({ kind }) => kind === 'admitted').length, 1);
@@ -271,12 +275,12 @@ describe('the version of a job', () => {
     const key = await newKey();
     const older = await createTestVersion(database.db, key);
     const active = await createTestVersion(database.db, key);
-    for (const [adapter_version, expected] of [
+    for (const [adapterVersion, expected] of [
       [undefined, active.id],
       ['base', 'base'],
       [older.id, older.id],
     ] as const) {
-      const job = await readRow(await admitted(operation(key, { adapter_version })));
+      const job = await readRow(await admitted(operation(key, { adapter_version: adapterVersion })));
       assert.equal(job.adapter_version, expected);
     }
   });
@@ -332,13 +336,13 @@ describe('the version of a job', () => {
 
 describe('money', () => {
   test('402 `insufficient_credits`: "available balance below the reservation"; the exact amount is enough', async () => {
-    const key = await newKey(question_microusd);
+    const key = await newKey(questionMicrousd);
     await admitted(operation(key));
     await assertRefused('insufficient_credits', operation(key));
   });
 
   test('simultaneous requests never overdraw', async () => {
-    const key = await newKey(question_microusd * 5);
+    const key = await newKey(questionMicrousd * 5);
     const outcomes = await Promise.all(Array.from({ length: 16 }, () => admit(operation(key))));
     assert.equal(outcomes.filter(({ kind }) => kind === 'admitted').length, 5);
     assert.equal((await readBalance(database.db, key.project_id)).available_microusd, 0);
@@ -346,14 +350,14 @@ describe('money', () => {
 
   test('402 `spending_limit_reached`: "project\'s monthly spending limit would be passed"', async () => {
     const key = await newKey();
-    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: question_microusd * 3 });
+    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: questionMicrousd * 3 });
     const first = await admitted(operation(key));
     await admitted(operation(key));
-    await settle(key, first, question_microusd);
+    await settle(key, first, questionMicrousd);
     // One is spent and one reserved; a third reaches the limit, and a fourth would pass it.
     const third = await admitted(operation(key));
     const code = 'spending_limit_reached';
-    const short = { kind: 'refused', code, needed_microusd: question_microusd, left_microusd: 0 };
+    const short = { kind: 'refused', code, needed_microusd: questionMicrousd, left_microusd: 0 };
     assert.deepEqual(await admit(operation(key)), short);
     // What a settlement gives back may be spent again.
     await settle(key, third, 0);
@@ -362,8 +366,8 @@ describe('money', () => {
 
   test('the limit is of "this calendar month UTC"', async () => {
     const key = await newKey();
-    await settle(key, await admitted(operation(key)), question_microusd);
-    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: question_microusd });
+    await settle(key, await admitted(operation(key)), questionMicrousd);
+    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: questionMicrousd });
     await assertRefused('spending_limit_reached', operation(key));
     await moveTransfers(key, "date_trunc('month', now() at time zone 'utc') at time zone 'utc' - interval '1 second'");
     await admitted(operation(key));
@@ -371,7 +375,7 @@ describe('money', () => {
 
   test('simultaneous requests do not pass the limit together', async () => {
     const key = await newKey();
-    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: question_microusd * 4 });
+    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: questionMicrousd * 4 });
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => admit(operation(key))));
     assert.equal(outcomes.filter(({ kind }) => kind === 'admitted').length, 4);
   });
@@ -383,9 +387,9 @@ describe('money', () => {
     await settle(key, first, 700_000);
     await admitted(operation(key, { request: passage }));
     // 700,000 are charged and 1,000,000 reserved: 800,000 are left.
-    const { max_cost_microusd: needed_microusd } = passage;
+    const { max_cost_microusd: neededMicrousd } = passage;
     const code = 'monthly_capacity_reached';
-    const short = { kind: 'refused', code, needed_microusd, left_microusd: 800_000 };
+    const short = { kind: 'refused', code, needed_microusd: neededMicrousd, left_microusd: 800_000 };
     assert.deepEqual(await admit(operation(key, { request: passage })), short);
     await admitted(operation(key, { request: { ...passage, max_cost_microusd: 800_000 } }));
     await admitted(operation(key));
@@ -396,10 +400,10 @@ describe('money', () => {
   });
 
   /** Dates a project's transfers otherwise, past the guard that keeps them as they are. */
-  async function moveTransfers(key: TestKey, created_at: string): Promise<void> {
+  async function moveTransfers(key: TestKey, createdAt: string): Promise<void> {
     await inTransaction(database.owner, null, async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
-      await sql`update transfers set created_at = ${sql.raw(created_at)} where to_account = ${`spent:${key.project_id}`}`.execute(
+      await sql`update transfers set created_at = ${sql.raw(createdAt)} where to_account = ${`spent:${key.project_id}`}`.execute(
         trx,
       );
     });

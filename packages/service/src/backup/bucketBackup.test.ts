@@ -33,8 +33,8 @@ describe('a backup whose adapters are in a bucket', () => {
 
     const { adapter_bucket } = readConfig({}, stub.environment);
     const restore = () =>
-      withEmptyDatabase(source.database, (database_url) =>
-        restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }),
+      withEmptyDatabase(source.database, (databaseUrl) =>
+        restoreBackup({ file, data_folder: source.newPath(), database_url: databaseUrl, adapter_bucket }),
       );
     await assert.rejects(restore(), /has adapters already: a backup is restored into a bucket or prefix of its own/);
     assert.equal(stub.objects.size, 3);
@@ -70,9 +70,11 @@ describe('a backup whose adapters are in a bucket', () => {
     stub.objects.clear();
     const proxy = await DatabaseProxy.open();
     await withEmptyDatabase(source.database, async (url) => {
-      const database_url = proxy.reach(url);
+      const databaseUrl = proxy.reach(url);
       const cut = proxy.cutIn({ commit: 1, made: true });
-      await assert.rejects(restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }));
+      await assert.rejects(
+        restoreBackup({ file, data_folder: source.newPath(), database_url: databaseUrl, adapter_bucket }),
+      );
       await cut;
     });
     await proxy.close();

@@ -20,11 +20,11 @@ describe('backup and restore, of what cannot be,', () => {
 
   it('refuses a file of which any byte was changed, lost or added, and makes nothing', async () => {
     // Small, since the folder of adapters is empty; without its mark that would be a mount that is missing.
-    const data_folder = source.newPath();
-    await assert.rejects(source.backUp({ data_folder }), { name: 'AdapterStoreMissing' });
-    await mkdir(path.join(data_folder, 'adapters'), { recursive: true });
-    await writeFile(path.join(data_folder, 'adapters', storeMark), '');
-    const { file } = await source.backUp({ data_folder });
+    const dataFolder = source.newPath();
+    await assert.rejects(source.backUp({ data_folder: dataFolder }), { name: 'AdapterStoreMissing' });
+    await mkdir(path.join(dataFolder, 'adapters'), { recursive: true });
+    await writeFile(path.join(dataFolder, 'adapters', storeMark), '');
+    const { file } = await source.backUp({ data_folder: dataFolder });
     const bytes = await readFile(file);
     const ends = [...Array(20).keys(), ...Array.from({ length: 100 }, (_, index) => bytes.length - 1 - index)];
     const anywhere = Array.from({ length: 40 }, () => Math.floor(Math.random() * bytes.length));
@@ -68,15 +68,17 @@ describe('backup and restore, of what cannot be,', () => {
       ],
       [/is no backup: '.*' is not what comes next/, (name, text) => (name === 'engraft-backup.json' ? null : text)],
     ];
-    await withEmptyDatabase(source.database, async (database_url) => {
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
       for (const [message, change] of cases) {
         const changed = source.newPath();
         await rewriteBackup(file, changed, change);
         const folder = source.newPath();
-        await assert.rejects(restoreBackup({ file: changed, data_folder: folder, database_url }), { message });
+        await assert.rejects(restoreBackup({ file: changed, data_folder: folder, database_url: databaseUrl }), {
+          message,
+        });
         await assert.rejects(stat(folder), { code: 'ENOENT' });
       }
-      const { rows } = await reading(database_url, (empty) =>
+      const { rows } = await reading(databaseUrl, (empty) =>
         sql`select from pg_class where relnamespace = current_schema()::regnamespace`.execute(empty),
       );
       assert.deepEqual(rows, []);

@@ -29,21 +29,21 @@ interface CommandResult {
 /** The command as a script runs it: a process of its own. */
 describe('engraft', () => {
   let database: TestDatabase;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   const environment = (): NodeJS.ProcessEnv => ({
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     DATABASE_URL: database.url,
-    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_DATA_DIR: dataFolder,
   });
 
   async function engraft(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
@@ -288,36 +288,36 @@ describe('engraft', () => {
     await assertFails(2, /missing required argument/, 'project', 'create');
     await assertFails(2, /--port/, 'serve', '--port', '99999');
     assert.equal((await engraft([])).status, 2);
-    const no_database = await engraft(['worker'], { DATABASE_URL: '' });
-    assert.equal(no_database.status, 2);
-    assert.match(no_database.stderr, /needs DATABASE_URL/);
-    const wrong_url = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://u:p@s:s@localhost:99999/x' });
-    assert.equal(wrong_url.status, 2);
-    assert.match(wrong_url.stderr, /^engraft: DATABASE_URL is not a URL: .*percent-encoded.*\n$/);
+    const noDatabase = await engraft(['worker'], { DATABASE_URL: '' });
+    assert.equal(noDatabase.status, 2);
+    assert.match(noDatabase.stderr, /needs DATABASE_URL/);
+    const wrongUrl = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://u:p@s:s@localhost:99999/x' });
+    assert.equal(wrongUrl.status, 2);
+    assert.match(wrongUrl.stderr, /^engraft: DATABASE_URL is not a URL: .*percent-encoded.*\n$/);
     await assertFails(2, /none of them a control character/, 'project', 'create', 'a\u0001b');
-    const wrong_engine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
-    assert.equal(wrong_engine.status, 2);
-    assert.match(wrong_engine.stderr, /ENGRAFT_ENGINE/);
+    const wrongEngine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
+    assert.equal(wrongEngine.status, 2);
+    assert.match(wrongEngine.stderr, /ENGRAFT_ENGINE/);
   });
 
   it('says in one line that something is not there', async () => {
-    const no_server = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
-    assert.equal(no_server.status, 1);
-    assert.match(no_server.stderr, /^engraft: .*DATABASE_URL: .*ECONNREFUSED.*\n$/);
-    const no_engine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
-    assert.equal(no_engine.status, 1);
-    assert.match(no_engine.stderr, /vllm is not available yet/);
+    const noServer = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
+    assert.equal(noServer.status, 1);
+    assert.match(noServer.stderr, /^engraft: .*DATABASE_URL: .*ECONNREFUSED.*\n$/);
+    const noEngine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
+    assert.equal(noEngine.status, 1);
+    assert.match(noEngine.stderr, /vllm is not available yet/);
     const empty = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
     await assertFails(1, /no API key/, 'ask', 'Who?', '--subject', 'anna', '--data', empty);
     const key = { ENGRAFT_API_KEY: 'engraft_x', ENGRAFT_BASE_URL: 'http://127.0.0.1:1' };
-    const no_file = await engraft(['learn', 'nowhere.txt', '--subject', 'anna'], key);
-    assert.equal(no_file.status, 1);
-    assert.match(no_file.stderr, /^engraft: nowhere.txt cannot be read: .*ENOENT.*\n$/);
+    const noFile = await engraft(['learn', 'nowhere.txt', '--subject', 'anna'], key);
+    assert.equal(noFile.status, 1);
+    assert.match(noFile.stderr, /^engraft: nowhere.txt cannot be read: .*ENOENT.*\n$/);
     const latin1 = path.join(empty, 'latin1.txt');
     await writeFile(latin1, Buffer.from('The caf\u00e9 of Ren\u00e9e is in Z\u00fcrich.', 'latin1'));
-    const no_text = await engraft(['learn', latin1, '--subject', 'anna'], key);
-    assert.deepEqual([no_text.status, no_text.stdout], [1, '']);
-    assert.match(no_text.stderr, /latin1.txt is not UTF-8 text\n$/);
+    const noText = await engraft(['learn', latin1, '--subject', 'anna'], key);
+    assert.deepEqual([noText.status, noText.stdout], [1, '']);
+    assert.match(noText.stderr, /latin1.txt is not UTF-8 text\n$/);
     for (const length of [19, 16_001]) {
       const file = path.join(empty, 'text.txt');
       await writeFile(file, 'x'.repeat(length));
@@ -325,8 +325,8 @@ describe('engraft', () => {
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, new RegExp(`text.txt has ${length} characters, and a passage has 20 to 16000`));
     }
-    const of_openai = { ...key, ENGRAFT_BASE_URL: 'http://127.0.0.1:1/v1/' };
-    const misdirected = await engraft(['ask', 'Who?', '--subject', 'anna'], of_openai);
+    const ofOpenai = { ...key, ENGRAFT_BASE_URL: 'http://127.0.0.1:1/v1/' };
+    const misdirected = await engraft(['ask', 'Who?', '--subject', 'anna'], ofOpenai);
     assert.equal(misdirected.status, 2);
     assert.match(misdirected.stderr, /^engraft: ENGRAFT_BASE_URL must not end in \/v1/);
     await rm(empty, { recursive: true });
@@ -481,9 +481,9 @@ describe('engraft', () => {
     assert.equal(job.billing.reserved_microusd, 1_500_000);
     assert.match(learned.stderr, job.status === 'ready' ? /^$/ : /^engraft: .*\n$/, 'progress is for terminals');
 
-    const too_dear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
-    assert.equal(too_dear.status, 1);
-    assert.match(too_dear.stderr, /invalid_request at max_cost_microusd/);
+    const tooDear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
+    assert.equal(tooDear.status, 1);
+    assert.match(tooDear.stderr, /invalid_request at max_cost_microusd/);
 
     const interrupted = spawn(process.execPath, [program, 'learn', file, '--subject', 'berta', '--data', folder], {
       env,

@@ -38,10 +38,10 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
     protocol: 'http/protobuf',
   });
   assert.deepEqual(tracing({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }), { protocol: 'http/json' });
-  const by_name = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
-  assert.deepEqual(tracing({ ...endpoint, ...by_name }), { protocol: 'http/json' });
+  const byName = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
+  assert.deepEqual(tracing({ ...endpoint, ...byName }), { protocol: 'http/json' });
   const grpc = /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json/;
-  const no_url = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
+  const noUrl = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
   // Other programs share these variables: whoever takes no traces is not stopped by them.
   const wrong = (env: NodeJS.ProcessEnv) => {
     const config = readConfig({}, env);
@@ -51,7 +51,7 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
     constructor: UsageError,
     message: grpc,
   });
-  assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: no_url });
+  assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: noUrl });
 });
 
 test('a project has at most 10,000 open jobs and the service 100,000, unless told', () => {
@@ -127,8 +127,8 @@ test('a teacher elsewhere is named by a base address and a model; there is none 
   for (const [changed, message] of refused) {
     assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });
   }
-  const key_alone = { ENGRAFT_TEACHER_API_KEY: 'sk-1' };
-  assert.throws(() => readConfig({}, key_alone), {
+  const keyAlone = { ENGRAFT_TEACHER_API_KEY: 'sk-1' };
+  assert.throws(() => readConfig({}, keyAlone), {
     message: /^ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY$/,
   });
 });
@@ -136,8 +136,8 @@ test('a teacher elsewhere is named by a base address and a model; there is none 
 test('adapters live in the data folder unless a bucket is named, which another server is asked for by its path', () => {
   const { adapter_bucket, adapter_copies_bytes } = readConfig({}, {});
   assert.deepEqual([adapter_bucket, adapter_copies_bytes], [null, 10_000_000_000]);
-  const named = (ENGRAFT_ADAPTER_STORE: string, more: NodeJS.ProcessEnv = {}) =>
-    readConfig({}, { ENGRAFT_ADAPTER_STORE, ...more }).adapter_bucket;
+  const named = (engraftAdapterStore: string, more: NodeJS.ProcessEnv = {}) =>
+    readConfig({}, { ENGRAFT_ADAPTER_STORE: engraftAdapterStore, ...more }).adapter_bucket;
   assert.deepEqual(named('s3://my-bucket'), { bucket: 'my-bucket', prefix: '', path_style: false });
   for (const url of ['s3://my-bucket/of/team', 's3://my-bucket/of/team/']) {
     assert.deepEqual(named(url), { bucket: 'my-bucket', prefix: 'of/team/', path_style: false });

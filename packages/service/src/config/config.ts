@@ -176,11 +176,11 @@ export function usableTracing({ tracing }: Pick<Config, 'tracing'>): TracingConf
 }
 
 function operationsOf(values: z.output<typeof environment>): Config['operations'] {
-  const { ENGRAFT_OPERATIONS_HOST: host = '127.0.0.1', ENGRAFT_OPERATIONS_PORT: operations_port } = values;
-  if (operations_port === undefined && values.ENGRAFT_OPERATIONS_HOST !== undefined) {
+  const { ENGRAFT_OPERATIONS_HOST: host = '127.0.0.1', ENGRAFT_OPERATIONS_PORT: operationsPort } = values;
+  if (operationsPort === undefined && values.ENGRAFT_OPERATIONS_HOST !== undefined) {
     throw new UsageError('ENGRAFT_OPERATIONS_HOST needs ENGRAFT_OPERATIONS_PORT: without it nothing is served there');
   }
-  return operations_port === undefined ? null : { host, port: operations_port };
+  return operationsPort === undefined ? null : { host, port: operationsPort };
 }
 
 function withoutEmpty<Values extends object>(values: Values): Partial<Values> {

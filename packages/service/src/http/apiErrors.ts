@@ -77,8 +77,8 @@ function shortOf({ code, needed_microusd, left_microusd }: Shortfall): string {
   return `${errorTable[code].message} It reserves ${usd(needed_microusd)}; ${left} ${where}.`;
 }
 
-export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {
-  return errorEnvelope(error.code, request_id, error.details);
+export function envelopeOf(error: ApiError, requestId: string): ErrorEnvelope {
+  return errorEnvelope(error.code, requestId, error.details);
 }
 
 /** A request that the framework could not read, for the reason in its code. */

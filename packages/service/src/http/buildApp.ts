@@ -50,15 +50,15 @@ export interface AppOptions extends AdmissionContext {
   readonly now_ms?: () => number;
 }
 
-const default_request_timeout_ms = 60_000;
+const defaultRequestTimeoutMs = 60_000;
 /** The same limit for its headers. It also ends a connection on which nothing was ever sent. */
-const headers_timeout_ms_max = 15_000;
+const maxHeadersTimeoutMs = 15_000;
 /** "A keepalive comment at least every 10 s." */
-const default_keepalive_ms = 8_000;
+const defaultKeepaliveMs = 8_000;
 /**
  * The longest that chat completions wait for their jobs when the service stops. What still runs is then handed back.
  */
-const closing_wait_ms = 7_000;
+const closingWaitMs = 7_000;
 
 /**
  * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → rate → body size
@@ -73,7 +73,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
-    watcher.close(closing_wait_ms);
+    watcher.close(closingWaitMs);
     await untilLeft(app.server);
   });
   endConnectionsOnceAnswered(app, () => closing);
@@ -136,19 +136,19 @@ export function buildOperationsApp(options: OperationsAppOptions): FastifyInstan
 /** An app without routes. Every answer has a request id, and every error the envelope. */
 function newApp(
   logger: FastifyBaseLogger,
-  answer_ms: number,
-  request_timeout_ms = default_request_timeout_ms,
+  answerMs: number,
+  requestTimeoutMs = defaultRequestTimeoutMs,
 ): FastifyInstance {
-  const headersTimeout = Math.min(request_timeout_ms, headers_timeout_ms_max);
+  const headersTimeout = Math.min(requestTimeoutMs, maxHeadersTimeoutMs);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     // `observeRequests` writes the log. The framework's own lines would show URLs.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newId('req'),
-    requestTimeout: request_timeout_ms,
+    requestTimeout: requestTimeoutMs,
     // A client that reads nothing loses its connection after this time, which is longer than the longest silence of an
     // answer that somebody waits for.
-    connectionTimeout: answer_ms + request_timeout_ms,
+    connectionTimeout: answerMs + requestTimeoutMs,
     return503OnClosing: false,
     http: { requireHostHeader: false, headersTimeout, connectionsCheckingInterval: headersTimeout / 5 },
     // At least as long as the request line may be: an id of any length is looked up, and not found.
@@ -162,8 +162,8 @@ function newApp(
   app.addHook('onRequest', (request, reply, done) => {
     request.state = newRequestState();
     void reply.header('x-request-id', request.id);
-    const lacks_host = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(lacks_host ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
+    const lacksHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    done(lacksHost ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
   });
   sendErrors(app);
   acceptBodies(app);
@@ -171,8 +171,8 @@ function newApp(
 }
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
-  const full_queues = new FullQueues(options.now_ms ?? (() => performance.now()));
-  chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher, full_queues });
+  const fullQueues = new FullQueues(options.now_ms ?? (() => performance.now()));
+  chatRoute(api, { keepalive_ms: defaultKeepaliveMs, ...options, watcher, full_queues: fullQueues });
   inferenceRoute(api, options);
   internalizationRoute(api, options);
   jobRoutes(api, options);

@@ -13,9 +13,9 @@ import type { AppOptions } from './buildApp.js';
 
 const answered = (): ScriptedReply => ({});
 const neverAnswered = (): ScriptedReply => new Promise<never>(() => undefined);
-const call_42 = { id: 'call_42', name: 'look_up', arguments: '{"page": 42}' };
-const wire_call_42 = { id: 'call_42', type: 'function', function: { name: 'look_up', arguments: '{"page": 42}' } };
-const look_up = { type: 'function', function: { name: 'look_up' } };
+const call42 = { id: 'call_42', name: 'look_up', arguments: '{"page": 42}' };
+const wireCall42 = { id: 'call_42', type: 'function', function: { name: 'look_up', arguments: '{"page": 42}' } };
+const lookUp = { type: 'function', function: { name: 'look_up' } };
 
 /** As Mistral's template does. */
 const refusedByTemplate = new EngineError('invalid_request', 'Roles must alternate user/assistant');
@@ -66,8 +66,8 @@ function assertError(response: LightMyRequestResponse, status: number, code: str
   assert.deepEqual([response.statusCode, error['code'], error['param']], [status, code, param]);
 }
 
-async function readJob(job_id: string): Promise<Job> {
-  return (await call(service.app, 'GET', `/v1/jobs/${job_id}`, { key: service.key })).json<Job>();
+async function readJob(jobId: string): Promise<Job> {
+  return (await call(service.app, 'GET', `/v1/jobs/${jobId}`, { key: service.key })).json<Job>();
 }
 
 async function countJobs(): Promise<number> {
@@ -111,14 +111,14 @@ describe('the answer of POST /v1/chat/completions', () => {
 
   test('"`choices[0].message` holds final text, `tool_calls`, or both; `finish_reason` is `stop`, `length` or `tool_calls`"', async () => {
     const messageOf = async () => {
-      const { message, finish_reason } = (await complete({ ...chat, tools: [look_up] })).choices[0]!;
+      const { message, finish_reason } = (await complete({ ...chat, tools: [lookUp] })).choices[0]!;
       return { ...message, finish_reason };
     };
-    reply = () => ({ text: '', toolCalls: [call_42], finishReason: 'tool_calls' });
-    const tool_calls = [wire_call_42];
-    const called = { role: 'assistant', content: null, tool_calls, finish_reason: 'tool_calls' };
+    reply = () => ({ text: '', toolCalls: [call42], finishReason: 'tool_calls' });
+    const toolCalls = [wireCall42];
+    const called = { role: 'assistant', content: null, tool_calls: toolCalls, finish_reason: 'tool_calls' };
     assert.deepEqual(await messageOf(), called);
-    reply = () => ({ text: 'Wait.', toolCalls: [call_42], finishReason: 'tool_calls' });
+    reply = () => ({ text: 'Wait.', toolCalls: [call42], finishReason: 'tool_calls' });
     assert.deepEqual(await messageOf(), { ...called, content: 'Wait.' });
     reply = () => ({ text: '', finishReason: 'length' });
     assert.deepEqual(await messageOf(), { role: 'assistant', content: '', finish_reason: 'length' });
@@ -133,11 +133,11 @@ describe('the answer of POST /v1/chat/completions', () => {
 
   test('"If `Idempotency-Key` is omitted the gateway generates one and returns it in the header."', async () => {
     const first = await post(chat);
-    const generated_key = String(first.headers['idempotency-key']);
-    assert.match(generated_key, /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{7,127}$/);
-    const again = await post(chat, { 'idempotency-key': generated_key });
+    const generatedKey = String(first.headers['idempotency-key']);
+    assert.match(generatedKey, /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{7,127}$/);
+    const again = await post(chat, { 'idempotency-key': generatedKey });
     assert.deepEqual(again.json(), first.json());
-    assert.notEqual((await post(chat)).headers['idempotency-key'], generated_key);
+    assert.notEqual((await post(chat)).headers['idempotency-key'], generatedKey);
     assertError(await post(chat, { 'idempotency-key': 'short' }), 422, 'invalid_request', 'Idempotency-Key');
   });
 
@@ -164,10 +164,10 @@ describe('what the model gets', () => {
           ],
           name: 'eva',
         },
-        { role: 'assistant', content: null, tool_calls: [wire_call_42] },
+        { role: 'assistant', content: null, tool_calls: [wireCall42] },
         { role: 'tool', content: [{ type: 'text', text: 'nothing' }], tool_call_id: 'call_42' },
       ],
-      tools: [{ ...look_up, function: { ...look_up.function, strict: false } }],
+      tools: [{ ...lookUp, function: { ...lookUp.function, strict: false } }],
       tool_choice: 'auto',
       parallel_tool_calls: false,
       temperature: 0.5,
@@ -178,7 +178,7 @@ describe('what the model gets', () => {
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'Look it up.', name: 'eva' },
-        { role: 'assistant', content: '', toolCalls: [call_42] },
+        { role: 'assistant', content: '', toolCalls: [call42] },
         { role: 'tool', content: 'nothing', toolCallId: 'call_42' },
       ],
       tools: [{ name: 'look_up', parameters: { type: 'object', properties: {} } }],
@@ -189,19 +189,19 @@ describe('what the model gets', () => {
   });
 
   test('no function with `tool_choice` `none`, so that it writes no call as its text', async () => {
-    await complete({ ...chat, tools: [look_up], tool_choice: 'none' });
+    await complete({ ...chat, tools: [lookUp], tool_choice: 'none' });
     const { prompt, toolChoice } = generated[0]!;
     assert.deepEqual([prompt.tools, toolChoice], [undefined, { kind: 'none' }]);
   });
 
   test('"exactly one result for each (any order, nothing between)": each stands where its call does', async () => {
-    const call_43 = { ...wire_call_42, id: 'call_43' };
+    const call43 = { ...wireCall42, id: 'call_43' };
     const resultOf = (id: string) => ({ role: 'tool', content: `of ${id}`, tool_call_id: id });
     await complete({
       ...chat,
       messages: [
         ...chat.messages,
-        { role: 'assistant', content: null, tool_calls: [wire_call_42, call_43] },
+        { role: 'assistant', content: null, tool_calls: [wireCall42, call43] },
         resultOf('call_43'),
         resultOf('call_42'),
         { role: 'assistant', content: 'so' },
@@ -215,9 +215,9 @@ describe('what the model gets', () => {
   });
 
   test('more calls in one message than the native limit of 16', async () => {
-    const tool_calls = Array.from({ length: 17 }, (_, index) => ({ ...wire_call_42, id: `call_${index}` }));
-    const results = tool_calls.map(({ id }) => ({ role: 'tool', content: '', tool_call_id: id }));
-    await complete({ ...chat, messages: [{ role: 'assistant', tool_calls }, ...results] });
+    const toolCalls = Array.from({ length: 17 }, (_, index) => ({ ...wireCall42, id: `call_${index}` }));
+    const results = toolCalls.map(({ id }) => ({ role: 'tool', content: '', tool_call_id: id }));
+    await complete({ ...chat, messages: [{ role: 'assistant', tool_calls: toolCalls }, ...results] });
     assert.equal(generated[0]!.prompt.messages[0]!.toolCalls!.length, 17);
   });
 });
@@ -271,7 +271,7 @@ describe('"Same key, same namespace and same normalized input: original job retu
   test('however it is spelled: `stream` and defaults "stay out of it", `max_tokens` is "read as `max_completion_tokens`"', async () => {
     const headers = { 'idempotency-key': 'one-intent' };
     const first = await complete({ ...chat, subject_id: 'gerd', max_tokens: 50, stream: false }, headers);
-    const spelled_out = {
+    const spelledOut = {
       model: 'model-5.3',
       messages: [{ role: 'user', content: [{ type: 'text', text: 'question' }] }],
       subject_id: null,
@@ -288,8 +288,8 @@ describe('"Same key, same namespace and same normalized input: original job retu
       stream: null,
       stream_options: null,
     };
-    assert.deepEqual(await complete(spelled_out, { ...headers, 'x-service-subject': 'gerd' }), first);
-    const streamed = await post({ ...spelled_out, subject_id: 'gerd', stream: true }, headers);
+    assert.deepEqual(await complete(spelledOut, { ...headers, 'x-service-subject': 'gerd' }), first);
+    const streamed = await post({ ...spelledOut, subject_id: 'gerd', stream: true }, headers);
     assert.equal(streamed.headers['x-service-job-id'], first.service.job_id);
     assert.equal(generated.length, 1);
   });
@@ -434,8 +434,8 @@ describe('waiting', () => {
     ] as const) {
       const text = JSON.stringify({ text: '' });
       const filled = text.replace('""', `"${'x'.repeat(units - text.length)}"`);
-      reply = () => ({ text: '', toolCalls: [{ ...call_42, arguments: filled }], finishReason: 'tool_calls' });
-      const response = await post({ ...chat, tools: [look_up] });
+      reply = () => ({ text: '', toolCalls: [{ ...call42, arguments: filled }], finishReason: 'tool_calls' });
+      const response = await post({ ...chat, tools: [lookUp] });
       assert.equal(response.statusCode, status);
       const job = await readJob(String(response.headers['x-service-job-id']));
       assert.equal(job.error?.code, status === 200 ? undefined : 'invalid_tool_call');
@@ -445,7 +445,7 @@ describe('waiting', () => {
 
   test("`x-should-retry` keeps OpenAI's clients from repeating what would be a new job each time", async () => {
     reply = () => ({ invalidToolCall: 'the call is not valid JSON' });
-    assert.equal((await post({ ...chat, tools: [look_up] })).headers['x-should-retry'], 'false');
+    assert.equal((await post({ ...chat, tools: [lookUp] })).headers['x-should-retry'], 'false');
   });
 
   test('a wait of 0 answers at once: with the job when it is done, else 409 `job_pending`', async () => {

@@ -12,7 +12,7 @@ import { buildTestApp, call } from '../testing/testApp.js';
 import { startTestService, type TestService } from '../testing/testService.js';
 
 const chat = { model: 'model-5.3', messages: [{ role: 'user', content: 'question' }], stream: true };
-const look_up = { type: 'function', function: { name: 'look_up' } };
+const lookUp = { type: 'function', function: { name: 'look_up' } };
 
 /** The real service over HTTP; a scripted engine injects what the model writes, and when. */
 describe('"Buffered SSE"', () => {
@@ -76,7 +76,7 @@ describe('"Buffered SSE"', () => {
   test('"tool deltas carry index, id, function name and the complete argument string"', async () => {
     const toolCalls = [1, 2].map((page) => ({ id: `call_${page}`, name: 'look_up', arguments: `{"page": ${page}}` }));
     reply = () => ({ text: '', toolCalls, finishReason: 'tool_calls' });
-    const [content, finish] = await chunksOf({ ...chat, tools: [look_up] });
+    const [content, finish] = await chunksOf({ ...chat, tools: [lookUp] });
     assert.deepEqual(content!.choices[0]!.delta, {
       role: 'assistant',
       content: null,
@@ -131,7 +131,7 @@ describe('"Buffered SSE"', () => {
   test('"In an admitted stream the same envelope is sent in a data frame before `[DONE]`": failed', async () => {
     reply = () => ({ text: 'no JSON' });
     const { response, events } = await stream({ ...chat, response_format: { type: 'json_object' } });
-    const job_id = response.headers.get('x-service-job-id');
+    const jobId = response.headers.get('x-service-job-id');
     assert.deepEqual(events, [
       {
         error: {
@@ -139,8 +139,8 @@ describe('"Buffered SSE"', () => {
           retryable: false,
           request_id: response.headers.get('x-request-id'),
           message: 'The job failed (invalid_json_output); read it at status_url before retrying.',
-          job_id,
-          status_url: `/v1/jobs/${job_id}`,
+          job_id: jobId,
+          status_url: `/v1/jobs/${jobId}`,
         },
       },
     ]);

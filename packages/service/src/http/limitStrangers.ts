@@ -30,16 +30,17 @@ export interface StrangerLimits {
 }
 
 /** Networks that are remembered, for each kind of request. */
-const callers_max = 10_000;
+const maxCallers = 10_000;
 /**
  * A refusal takes nearly as long as an answer, so a client that asks again at once, on a hundred connections, would
  * keep the service busy with refusals. So refusals come late.
  */
-const delay_ms = 250;
+const delayMs = 250;
 
-/** `now_ms` is a monotonic clock. */
-export function createStrangerLimits(now_ms: () => number): StrangerLimits {
-  const limitOf = (what: StrangerRequest): RequestLimit => createRequestLimit({ ...limits[what], callers_max, now_ms });
+/** `nowMs` is a monotonic clock. */
+export function createStrangerLimits(nowMs: () => number): StrangerLimits {
+  const limitOf = (what: StrangerRequest): RequestLimit =>
+    createRequestLimit({ ...limits[what], callers_max: maxCallers, now_ms: nowMs });
   const buckets: Readonly<Record<StrangerRequest, RequestLimit>> = {
     unknown_key: limitOf('unknown_key'),
     no_key: limitOf('no_key'),
@@ -50,7 +51,7 @@ export function createStrangerLimits(now_ms: () => number): StrangerLimits {
   return {
     take,
     slow: async (what, request) => {
-      if (take(what, request).kind === 'refused') await sleep(delay_ms);
+      if (take(what, request).kind === 'refused') await sleep(delayMs);
     },
     giveBack: (what, request) => buckets[what].giveBack(callerOf(request)),
   };
@@ -67,7 +68,7 @@ export function limitOperations(strangers: StrangerLimits) {
 /** Answers 429 `rate_limited`, a moment later. */
 export async function refuseStranger(reply: FastifyReply, allowance: RequestAllowance): Promise<never> {
   const refusal = rateRefusal(reply, allowance, 'without a valid key from this address');
-  await sleep(delay_ms);
+  await sleep(delayMs);
   throw refusal;
 }
 

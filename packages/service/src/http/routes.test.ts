@@ -29,11 +29,11 @@ after(async () => {
 const inference = { subject_id: 'subject', messages: [{ role: 'user', content: 'question' }] };
 const learning = { subject_id: 'subject', content: 'x'.repeat(20), max_cost_microusd: 1_000_000 };
 
-async function newKey(credit_microusd = 100_000_000): Promise<TestKey> {
-  return createTestKey(database.db, await createTestProject(database.db, credit_microusd));
+async function newKey(creditMicrousd = 100_000_000): Promise<TestKey> {
+  return createTestKey(database.db, await createTestProject(database.db, creditMicrousd));
 }
 
-let used_keys = 0;
+let usedKeys = 0;
 
 function post(
   key: TestKey,
@@ -42,8 +42,8 @@ function post(
   headers: Record<string, string | undefined> = {},
   app = service.app,
 ) {
-  used_keys += 1;
-  return call(app, 'POST', url, { key, body, headers: { 'idempotency-key': `routes-${used_keys}-key`, ...headers } });
+  usedKeys += 1;
+  return call(app, 'POST', url, { key, body, headers: { 'idempotency-key': `routes-${usedKeys}-key`, ...headers } });
 }
 
 function get(key: TestKey, url: string, tenant?: string) {
@@ -100,7 +100,7 @@ for (const [url, body] of [
     test('"The fingerprint is taken over the input after normalisation": defaults and the way of naming the tenant make no difference', async () => {
       const key = await newKey();
       const headers = { 'idempotency-key': 'normalised-key' };
-      const spelled_out =
+      const spelledOut =
         url === '/v1/inferences'
           ? {
               tools: [],
@@ -112,7 +112,7 @@ for (const [url, body] of [
             }
           : { activate: true };
       const first = await post(key, url, body, { ...headers, 'x-service-tenant': 'a' });
-      const second = await post(key, url, { ...spelled_out, ...body, tenant_id: 'a' }, headers);
+      const second = await post(key, url, { ...spelledOut, ...body, tenant_id: 'a' }, headers);
       assert.deepEqual([first.statusCode, second.statusCode], [202, 200]);
       assert.deepEqual(second.json(), first.json());
     });
@@ -147,9 +147,12 @@ describe('POST /v1/inferences', () => {
   test('pins "a retained version of this subject, or `base`"', async () => {
     const key = await newKey();
     const version = await createTestVersion(database.db, key, { activate: false });
-    for (const adapter_version of [version.id, 'base']) {
-      const job = await readJob(key, await post(key, '/v1/inferences', { ...inference, adapter_version }));
-      assert.equal(job.adapter_version, adapter_version);
+    for (const adapterVersion of [version.id, 'base']) {
+      const job = await readJob(
+        key,
+        await post(key, '/v1/inferences', { ...inference, adapter_version: adapterVersion }),
+      );
+      assert.equal(job.adapter_version, adapterVersion);
     }
     const unknown = await post(key, '/v1/inferences', { ...inference, adapter_version: 'unknown' });
     assertError(unknown, 404, 'not_found');
@@ -329,8 +332,11 @@ describe('POST /v1/adapters/activate', () => {
     const key = await newKey();
     const { id } = await createTestVersion(database.db, key, { activate: false });
     const { app } = buildTestApp(database.db, { execution: 'off' });
-    const activate = (version_id: string, expected_version_id: string | null) =>
-      call(app, 'POST', '/v1/adapters/activate', { key, body: { version_id, expected_version_id } });
+    const activate = (versionId: string, expectedVersionId: string | null) =>
+      call(app, 'POST', '/v1/adapters/activate', {
+        key,
+        body: { version_id: versionId, expected_version_id: expectedVersionId },
+      });
     assertError(await activate(id, 'base'), 409, 'activation_conflict');
     assertError(await activate('ver_unknown', null), 404, 'not_found');
     await expireTestVersion(database.db, id);

@@ -27,9 +27,9 @@ export async function awaitInference(
   return readIfReachable(db, job_id);
 }
 
-async function readIfReachable(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
+async function readIfReachable(db: Kysely<Database>, jobId: string): Promise<InferenceOutcome> {
   try {
-    return await readInferenceOutcome(db, job_id);
+    return await readInferenceOutcome(db, jobId);
   } catch (error) {
     if (isDatabaseUnavailable(error)) return { kind: 'pending' };
     throw error;

@@ -36,8 +36,8 @@ export async function endJob(
   job: Pick<LeasedJob, 'id' | 'project_id' | 'request'>,
   { result, usage, memo, ...ending }: JobEnding,
 ): Promise<void> {
-  const charged_microusd = ending.compute_microusd + ending.storage_microusd;
-  const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd };
+  const chargedMicrousd = ending.compute_microusd + ending.storage_microusd;
+  const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd: chargedMicrousd };
   await settleReservation(trx, memo === undefined ? settlement : { ...settlement, memo });
   await trx
     .updateTable('jobs')

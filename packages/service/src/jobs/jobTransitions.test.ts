@@ -22,10 +22,10 @@ import { releaseJob } from './releaseJob.js';
 import { resolveJob } from './resolveJob.js';
 import { beginTeacherCall } from './teacherCalls.js';
 
-const lease_ms = 60_000;
+const leaseMs = 60_000;
 const usage: TokenUsage = { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4, training_tokens: 0 };
 /** (6 · 12,000 + 4 · 2,500 + 2 · 30,000) nano-USD. */
-const usage_microusd = 142;
+const usageMicrousd = 142;
 const validation = {
   passed: true,
   passed_count: 9,
@@ -42,7 +42,7 @@ const adapter = {
   rehearsal: {},
 };
 /** 3 MB for a day at 0.3 USD a GB-month. */
-const hosting_microusd = 30;
+const hostingMicrousd = 30;
 
 const requests: Record<JobKind, JobRequest> = {
   inference: {
@@ -99,22 +99,22 @@ describe('job transitions', () => {
     return outcome.job_id;
   }
 
-  const claim = (kind: JobKind, worker_id = 'w'): Promise<ClaimedJob | null> =>
-    claimJob(database.db, { worker_id, kind, lease_ms });
+  const claim = (kind: JobKind, workerId = 'w'): Promise<ClaimedJob | null> =>
+    claimJob(database.db, { worker_id: workerId, kind, lease_ms: leaseMs });
   const claimed = async (kind: JobKind): Promise<ClaimedJob> => {
     const job = await claim(kind);
     assert.ok(job !== null);
     return job;
   };
-  const expireLease = (job_id: string): Promise<unknown> =>
+  const expireLease = (jobId: string): Promise<unknown> =>
     database.db
       .updateTable('jobs')
       .set({ lease_expires_at: sql`now() - interval '1 second'` })
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .where('status', '=', 'running')
       .execute();
-  const readRow = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+  const readRow = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
   const complete = (job: ClaimedJob): Promise<LeasedWrite> =>
     completeInference(database.db, job, {
       kind: 'succeeded',
@@ -167,7 +167,7 @@ describe('job transitions', () => {
     assert.equal(await complete(await claimed('inference')), 'done');
     const row = await readRow(id);
     assert.equal(row.status, 'succeeded');
-    assert.equal(row.charged_microusd, usage_microusd);
+    assert.equal(row.charged_microusd, usageMicrousd);
     assert.equal(row.phase, 'done');
     assert.doesNotMatch(JSON.stringify(row.request), /secret/);
     await assertLedger();
@@ -180,7 +180,7 @@ describe('job transitions', () => {
     const { status, error_code, charged_microusd, result } = await readRow(id);
     assert.deepEqual(
       { status, error_code, charged_microusd, result },
-      { status: 'failed', error_code: 'invalid_json_output', charged_microusd: usage_microusd, result: null },
+      { status: 'failed', error_code: 'invalid_json_output', charged_microusd: usageMicrousd, result: null },
     );
   });
 
@@ -218,7 +218,7 @@ describe('job transitions', () => {
     assert.equal(await completeLearning(database.db, job, accepted(job, adapter)), 'done');
     const row = await readRow(id);
     assert.equal(row.status, 'ready');
-    assert.deepEqual([row.compute_microusd, row.storage_microusd], [usage_microusd, hosting_microusd]);
+    assert.deepEqual([row.compute_microusd, row.storage_microusd], [usageMicrousd, hostingMicrousd]);
     const version = await database.db
       .selectFrom('versions')
       .innerJoin('subjects', 'subjects.active_version_id', 'versions.id')
@@ -271,8 +271,8 @@ describe('job transitions', () => {
     assert.deepEqual(
       rows.map(({ status, error_code, charged_microusd }) => [status, error_code, charged_microusd]),
       [
-        ['rejected', 'validation_failed', usage_microusd],
-        ['failed', 'budget_exhausted', usage_microusd],
+        ['rejected', 'validation_failed', usageMicrousd],
+        ['failed', 'budget_exhausted', usageMicrousd],
       ],
     );
     const saved = await database.db
@@ -309,13 +309,13 @@ describe('job transitions', () => {
       kind: 'above_reservation',
       reserved_microusd,
     });
-    for (const [id, charged_microusd] of [
+    for (const [id, chargedMicrousd] of [
       [ids[1]!, 5],
       [ids[2]!, 0],
     ] as const) {
       const { project_id } = key;
-      const resolved = { kind: 'resolved', project_id, reserved_microusd, charged_microusd };
-      assert.deepEqual(await resolveJob(database.db, id, charged_microusd), resolved);
+      const resolved = { kind: 'resolved', project_id, reserved_microusd, charged_microusd: chargedMicrousd };
+      assert.deepEqual(await resolveJob(database.db, id, chargedMicrousd), resolved);
     }
     assert.deepEqual(await resolveJob(database.db, 'job_unknown', 0), { kind: 'not_found' });
     const { status, error_code, charged_microusd } = await readRow(ids[1]!);
@@ -353,7 +353,7 @@ describe('job transitions', () => {
     const job = await claimed('internalization');
     await beginTeacherCall(database.db, job, 'asked');
     assert.equal((await cancelJob(database.db, id)).kind, 'to_be_resolved');
-    assert.equal(await extendLease(database.db, job, lease_ms), 'lost');
+    assert.equal(await extendLease(database.db, job, leaseMs), 'lost');
     const { status, error_code, settled } = await readRow(id);
     assert.deepEqual([status, error_code, settled], ['reconciliation_required', 'receipt_missing', false]);
     assert.equal((await cancelJob(database.db, id)).kind, 'wrong_status');
@@ -363,7 +363,7 @@ describe('job transitions', () => {
 
   /** What a worker, live or long replaced, may try with a lease that it once had. */
   const actions = {
-    beat: (job: ClaimedJob) => extendLease(database.db, job, lease_ms),
+    beat: (job: ClaimedJob) => extendLease(database.db, job, leaseMs),
     phase: (job: ClaimedJob) => recordPhase(database.db, job, 'settling'),
     complete,
     fail: (job: ClaimedJob) => failJob(database.db, job, 'engine_failed'),
@@ -383,8 +383,8 @@ describe('job transitions', () => {
     const script = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(script, async (rounds) => {
-        const spent_before = (await readBalance(database.db, key.project_id)).spent_microusd;
-        const job_id = await admit('inference');
+        const spentBefore = (await readBalance(database.db, key.project_id)).spent_microusd;
+        const jobId = await admit('inference');
         const leases: ClaimedJob[] = [];
         let ended = 0;
         const run = async (action: (typeof rounds)[number][number]): Promise<void> => {
@@ -392,7 +392,7 @@ describe('job transitions', () => {
             const job = await claim('inference');
             if (job !== null) leases.push(job);
           } else if (action.do === 'expire') {
-            await expireLease(job_id);
+            await expireLease(jobId);
           } else {
             const lease = leases[action.lease % Math.max(1, leases.length)];
             if (lease === undefined) return;
@@ -405,17 +405,17 @@ describe('job transitions', () => {
           }
         };
         for (const round of rounds) await Promise.all(round.map(run));
-        const row = await readRow(job_id);
+        const row = await readRow(jobId);
         assert.equal(row.settled, ended === 1);
         assert.ok(ended <= 1);
         if (!row.settled) {
-          await expireLease(job_id);
+          await expireLease(jobId);
           assert.equal(await complete(await claimed('inference')), 'done');
         }
         const { spent_microusd } = await readBalance(database.db, key.project_id);
-        const final = await readRow(job_id);
-        assert.equal(spent_microusd - spent_before, final.charged_microusd);
-        assert.equal(final.charged_microusd, final.status === 'succeeded' ? usage_microusd : 0);
+        const final = await readRow(jobId);
+        assert.equal(spent_microusd - spentBefore, final.charged_microusd);
+        assert.equal(final.charged_microusd, final.status === 'succeeded' ? usageMicrousd : 0);
         await assertLedger();
       }),
       { numRuns: 40 },

@@ -27,13 +27,13 @@ describe('progress of a job', () => {
     assert.ok(job !== null);
     return job;
   }
-  const read = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
-  const die = (job_id: string): Promise<unknown> =>
+  const read = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
+  const die = (jobId: string): Promise<unknown> =>
     database.db
       .updateTable('jobs')
       .set({ lease_expires_at: sql<Date>`now()` })
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .where('status', '=', 'running')
       .execute();
 

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { isUsable } from './authenticate.js';
 
 /** Whether a key with this secret is valid at the moment. Also `false` if too many ask. */
-export type KeyProbe = (secret_sha256: Buffer) => Promise<boolean>;
+export type KeyProbe = (secretSha256: Buffer) => Promise<boolean>;
 
 export interface KeyProbeOptions {
   readonly every_ms?: number;
@@ -35,11 +35,11 @@ export function createKeyProbe(db: Kysely<Database>, options: KeyProbeOptions = 
     return { asked, usable };
   };
 
-  return async (secret_sha256) => {
+  return async (secretSha256) => {
     next ??= startRound();
     if (next.asked.length >= waiting_max) return false;
-    next.asked.push(secret_sha256);
-    return (await next.usable).has(secret_sha256.toString('base64'));
+    next.asked.push(secretSha256);
+    return (await next.usable).has(secretSha256.toString('base64'));
   };
 }
 

@@ -8,7 +8,7 @@ import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeed
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
 /** Training a token takes this much longer than reading it: forwards and backwards through the model. */
-const trained_per_read = 3;
+const trainedPerRead = 3;
 
 /**
  * Like `checkModel`, but within seconds and beside other work. Memory follows from the model's shape, speeds from a few
@@ -23,7 +23,7 @@ export async function estimateFit(config: EngineConfig, { engine, teachingAdapte
   const rows = recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch;
   const answer = sampleAnswers[recipe.training.answersWith];
   const { tokens: row } = await engine.encode(recipe.prompts.closedBook(sampleQuestion), answer);
-  const stepSeconds = (rows * row.length * trained_per_read) / reading;
+  const stepSeconds = (rows * row.length * trainedPerRead) / reading;
   const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
   return {
     memory: await estimateMemory(config.model_folder, config.weights, recipe),

@@ -17,7 +17,7 @@ export const thoroughly: Effort = { enough_ms: 2000, repetitions_max: 8, answer_
 /** Enough for an estimate. */
 export const quickly: Effort = { enough_ms: 0, repetitions_max: 1, answer_tokens: 16, sequences: 2 };
 
-const asked_at_once = 8;
+const askedAtOnce = 8;
 
 /** Repeats the work after a first run, which makes graphs. Returns how much of it was done per second. */
 async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_max }: Effort): Promise<number> {
@@ -61,7 +61,7 @@ export async function askingSpeed(
   const sampling = { temperature: 1, isolationKey: 'speeds' };
   return perSecond(async () => {
     const lists = await Promise.all(
-      Array.from({ length: asked_at_once }, (_, seed) => engine.generate({ ...request, ...sampling, seed })),
+      Array.from({ length: askedAtOnce }, (_, seed) => engine.generate({ ...request, ...sampling, seed })),
     );
     return lists.reduce((sum, { usage }) => sum + usage.outputTokens, 0);
   }, effort);

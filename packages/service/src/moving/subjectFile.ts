@@ -5,7 +5,7 @@ import { z } from 'zod';
  * A subject on its way to another installation: a tar archive, compressed and sealed like a backup. It has
  * `engraft-subject.json`, which is described here, and the adapters of its versions.
  */
-export const format_version = 1;
+export const formatVersion = 1;
 
 export const descriptionName = 'engraft-subject.json';
 

@@ -26,13 +26,13 @@ export async function priceRequest(request: JobRequest, meter: PromptMeter, card
   if (request.kind === 'internalization') {
     return { kind: 'priced', request, reserved_microusd: request.max_cost_microusd };
   }
-  const input_tokens = await meter.countTokens(chatPromptOf(request));
-  const output_tokens = Math.min(request.max_output_tokens, meter.contextLength - input_tokens);
-  if (output_tokens < 1) return { kind: 'context_length_exceeded' };
-  const usage = { input_tokens, output_tokens, cached_input_tokens: 0, training_tokens: 0 };
+  const inputTokens = await meter.countTokens(chatPromptOf(request));
+  const outputTokens = Math.min(request.max_output_tokens, meter.contextLength - inputTokens);
+  if (outputTokens < 1) return { kind: 'context_length_exceeded' };
+  const usage = { input_tokens: inputTokens, output_tokens: outputTokens, cached_input_tokens: 0, training_tokens: 0 };
   return {
     kind: 'priced',
-    request: { ...request, max_output_tokens: output_tokens },
+    request: { ...request, max_output_tokens: outputTokens },
     reserved_microusd: computeChargeMicrousd(usage, card),
   };
 }

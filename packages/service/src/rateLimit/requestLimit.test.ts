@@ -18,20 +18,20 @@ describe('a limit in memory', () => {
     ) => {
       let now = 1_000;
       const limit = createRequestLimit({ ...rate, callers_max: 10, now_ms: () => now });
-      const step_ms = 1_000 / rate.requests_per_second;
+      const stepMs = 1_000 / rate.requests_per_second;
       // The model: milliseconds that are saved up.
-      let saved_ms = rate.burst_requests * step_ms;
+      let savedMs = rate.burst_requests * stepMs;
       for (const step of given) {
         if (step !== 'take') {
           now += step.wait_ms;
-          saved_ms = Math.min(rate.burst_requests * step_ms, saved_ms + step.wait_ms);
+          savedMs = Math.min(rate.burst_requests * stepMs, savedMs + step.wait_ms);
           continue;
         }
         const { kind, remaining_requests, retry_after_ms } = limit.take('caller');
-        assert.equal(kind, saved_ms >= step_ms ? 'taken' : 'refused');
-        if (kind === 'taken') saved_ms -= step_ms;
-        assert.equal(remaining_requests, Math.floor(saved_ms / step_ms));
-        assert.equal(retry_after_ms, Math.max(0, step_ms - saved_ms));
+        assert.equal(kind, savedMs >= stepMs ? 'taken' : 'refused');
+        if (kind === 'taken') savedMs -= stepMs;
+        assert.equal(remaining_requests, Math.floor(savedMs / stepMs));
+        assert.equal(retry_after_ms, Math.max(0, stepMs - savedMs));
       }
     };
     fc.assert(fc.property(rates, steps, check));

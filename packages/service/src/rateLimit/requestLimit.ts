@@ -22,26 +22,25 @@ export interface RequestLimit {
  */
 export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   const { burst_requests, requests_per_second, callers_max, now_ms } = options;
-  const step_ms = 1_000 / requests_per_second;
-  const window_ms = burst_requests * step_ms;
+  const stepMs = 1_000 / requests_per_second;
+  const windowMs = burst_requests * stepMs;
   /** Ordered by when they were accepted. */
-  const full_at_ms = new Map<string, number>();
+  const fullAtMs = new Map<string, number>();
 
   return {
     take(caller) {
       const now = now_ms();
-      const full_after_ms = Math.max(0, (full_at_ms.get(caller) ?? now) - now);
-      if (full_after_ms + step_ms > window_ms)
-        return describeAllowance('refused', burst_requests, window_ms, full_after_ms);
-      full_at_ms.delete(caller);
-      full_at_ms.set(caller, now + full_after_ms + step_ms);
-      const [oldest] = full_at_ms.keys();
-      if (oldest !== undefined && full_at_ms.size > callers_max) full_at_ms.delete(oldest);
-      return describeAllowance('taken', burst_requests, window_ms, full_after_ms + step_ms);
+      const fullAfterMs = Math.max(0, (fullAtMs.get(caller) ?? now) - now);
+      if (fullAfterMs + stepMs > windowMs) return describeAllowance('refused', burst_requests, windowMs, fullAfterMs);
+      fullAtMs.delete(caller);
+      fullAtMs.set(caller, now + fullAfterMs + stepMs);
+      const [oldest] = fullAtMs.keys();
+      if (oldest !== undefined && fullAtMs.size > callers_max) fullAtMs.delete(oldest);
+      return describeAllowance('taken', burst_requests, windowMs, fullAfterMs + stepMs);
     },
     giveBack(caller) {
-      const full_at = full_at_ms.get(caller);
-      if (full_at !== undefined) full_at_ms.set(caller, full_at - step_ms);
+      const fullAt = fullAtMs.get(caller);
+      if (fullAt !== undefined) fullAtMs.set(caller, fullAt - stepMs);
     },
   };
 }

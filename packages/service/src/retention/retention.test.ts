@@ -24,10 +24,10 @@ import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
-const size_bytes = 50_000_000;
+const sizeBytes = 50_000_000;
 /** No model is of importance where nobody recorded one. */
 const anyModel = () => Promise.resolve('sha256:0');
-const day_microusd = storageChargeMicrousd(size_bytes, 86_400, currentPriceCard);
+const dayMicrousd = storageChargeMicrousd(sizeBytes, 86_400, currentPriceCard);
 
 describe('retention', () => {
   let database: TestDatabase;
@@ -50,26 +50,26 @@ describe('retention', () => {
     times: { age: string; left: string },
     { activate = false, credit_microusd = 100_000_000 } = {},
   ) {
-    const project_id = await createTestProject(database.db, credit_microusd);
-    const key = await createTestKey(database.db, project_id);
+    const projectId = await createTestProject(database.db, credit_microusd);
+    const key = await createTestKey(database.db, projectId);
     const { id, job_id } = await createTestVersion(database.db, key, { activate });
     hashes += 1;
-    const adapter_hash = `sha256:${hashes.toString(16).padStart(64, '0')}`;
+    const adapterHash = `sha256:${hashes.toString(16).padStart(64, '0')}`;
     await database.db
       .updateTable('versions')
       .set({
-        adapter_hash,
-        size_bytes,
+        adapter_hash: adapterHash,
+        size_bytes: sizeBytes,
         created_at: sql`now() - ${times.age}::interval`,
         expires_at: sql<Date>`now() + ${times.left}::interval`,
       })
       .where('id', '=', id)
       .execute();
-    await database.db.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
-    return { id, project_id, adapter_hash, job_id };
+    await database.db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
+    return { id, project_id: projectId, adapter_hash: adapterHash, job_id };
   }
-  const available = async (project_id: string): Promise<number> =>
-    (await readBalance(database.db, project_id)).available_microusd;
+  const available = async (projectId: string): Promise<number> =>
+    (await readBalance(database.db, projectId)).available_microusd;
   const retentionEnded = async (id: string): Promise<boolean> => {
     const version = await database.db
       .selectFrom('versions')
@@ -85,12 +85,12 @@ describe('retention', () => {
       .where('id', '=', id)
       .execute();
   };
-  const recordsOf = async (adapter_hash: string): Promise<number> => {
-    const kept = database.db.selectFrom('kept_adapters').select('job_id').where('adapter_hash', '=', adapter_hash);
+  const recordsOf = async (adapterHash: string): Promise<number> => {
+    const kept = database.db.selectFrom('kept_adapters').select('job_id').where('adapter_hash', '=', adapterHash);
     return (await kept.execute()).length;
   };
-  const makeFiles = async (adapter_hash: string): Promise<void> => {
-    const { folder: where } = store.locate(adapter_hash);
+  const makeFiles = async (adapterHash: string): Promise<void> => {
+    const { folder: where } = store.locate(adapterHash);
     await mkdir(where);
     await writeFile(path.join(where, 'adapter_config.json'), '{}');
   };
@@ -105,14 +105,14 @@ describe('retention', () => {
 
   it('charges a day in advance and moves the deadline on by that day, once', async () => {
     const { id, project_id } = await makeVersion({ age: '23.5 hours', left: '30 minutes' });
-    const before_microusd = await available(project_id);
+    const beforeMicrousd = await available(project_id);
     const rounds = await Promise.all([renewHosting(database.db), renewHosting(database.db), renewHosting(database.db)]);
     assert.equal(
       rounds.reduce((sum, renewed) => sum + renewed),
       1,
     );
     assert.ok([24, 25].includes(await hoursLeft(id)));
-    assert.equal(before_microusd - (await available(project_id)), day_microusd);
+    assert.equal(beforeMicrousd - (await available(project_id)), dayMicrousd);
   });
 
   it('leaves a version alone whose deadline is far', async () => {
@@ -122,32 +122,32 @@ describe('retention', () => {
 
   it('makes good a deadline that passed while nobody was there, by whole days, charged once', async () => {
     const { id, project_id } = await makeVersion({ age: '4.5 days', left: '-60 hours' });
-    const before_microusd = await available(project_id);
+    const beforeMicrousd = await available(project_id);
     const rounds = await Promise.all([renewHosting(database.db), renewHosting(database.db), renewHosting(database.db)]);
     assert.equal(
       rounds.reduce((sum, renewed) => sum + renewed),
       1,
     );
     assert.equal(await hoursLeft(id), 12);
-    assert.equal(before_microusd - (await available(project_id)), 3 * day_microusd);
+    assert.equal(beforeMicrousd - (await available(project_id)), 3 * dayMicrousd);
     assert.equal(await renewHosting(database.db), 0);
   });
 
   it('never renews a version that an operator ended', async () => {
     const { id, project_id } = await makeVersion({ age: '1 hour', left: '23 hours' }, { activate: true });
-    const before_microusd = await available(project_id);
+    const beforeMicrousd = await available(project_id);
     await expireVersion(database.db, id);
     assert.equal(await renewHosting(database.db), 0);
-    assert.equal(await available(project_id), before_microusd);
+    assert.equal(await available(project_id), beforeMicrousd);
   });
 
   it('charges nothing for a deadline that the balance cannot make good, and credit that comes later changes nothing', async () => {
     const { id, project_id } = await makeVersion(
       { age: '4.5 days', left: '-60 hours' },
-      { activate: true, credit_microusd: 1_000_000 + 3 * day_microusd - 1 },
+      { activate: true, credit_microusd: 1_000_000 + 3 * dayMicrousd - 1 },
     );
     assert.equal(await renewHosting(database.db), 0);
-    assert.equal(await available(project_id), 3 * day_microusd - 1);
+    assert.equal(await available(project_id), 3 * dayMicrousd - 1);
     assert.ok(await retentionEnded(id));
     await grantCredit(database.db, { project_id, amount_microusd: 1_000_000, memo: 'late' });
     assert.equal(await renewHosting(database.db), 0);
@@ -156,9 +156,9 @@ describe('retention', () => {
 
   it('charges nothing for a deadline whose project would have let the version expire meanwhile', async () => {
     const { id, project_id } = await makeVersion({ age: '31 days', left: '-60 hours' });
-    const before_microusd = await available(project_id);
+    const beforeMicrousd = await available(project_id);
     assert.equal(await renewHosting(database.db), 0);
-    assert.equal(await available(project_id), before_microusd);
+    assert.equal(await available(project_id), beforeMicrousd);
     assert.ok(await retentionEnded(id));
   });
 
@@ -174,7 +174,7 @@ describe('retention', () => {
     // A test version costs 1 USD.
     const { id, project_id } = await makeVersion(
       { age: '23.5 hours', left: '30 minutes' },
-      { activate: true, credit_microusd: 1_000_000 + day_microusd - 1 },
+      { activate: true, credit_microusd: 1_000_000 + dayMicrousd - 1 },
     );
     assert.equal(await renewHosting(database.db), 0);
     // Until the deadline there is time to pay.
@@ -192,10 +192,10 @@ describe('retention', () => {
   });
 
   it('leaves a version undecided for a day while jobs hold the money for it', async () => {
-    const credit_microusd = 2_000_000; // one for the job that made the version, one for the job that waits
+    const creditMicrousd = 2_000_000; // one for the job that made the version, one for the job that waits
     const { id, project_id } = await makeVersion(
       { age: '26 hours', left: '-1 hour' },
-      { activate: true, credit_microusd },
+      { activate: true, credit_microusd: creditMicrousd },
     );
     const key = await createTestKey(database.db, project_id);
     await admitTestLearning(database.db, key, { subject_id: 'another' });
@@ -206,7 +206,7 @@ describe('retention', () => {
     if (job === null) throw new Error('no job to claim');
     await failJob(database.db, job, 'engine_failed');
     await renewHosting(database.db);
-    assert.equal(await available(project_id), 1_000_000 - day_microusd);
+    assert.equal(await available(project_id), 1_000_000 - dayMicrousd);
   });
 
   it('renews the others when one version cannot be renewed', async () => {
@@ -218,12 +218,12 @@ describe('retention', () => {
       $$ begin raise exception 'refused on purpose'; end $$`.execute(database.owner);
     await sql`create trigger refuse_renewal before update on versions for each row
       when (old.id = ${sql.lit(broken.id)}) execute function refuse_renewal()`.execute(database.owner);
-    const before_microusd = await available(broken.project_id);
+    const beforeMicrousd = await available(broken.project_id);
     await assert.rejects(renewHosting(database.db), AggregateError);
     await sql`drop trigger refuse_renewal on versions`.execute(database.owner);
     assert.ok((await hoursLeft(sound.id)) >= 24);
     // What it was charged went back with its deadline.
-    assert.deepEqual([await hoursLeft(broken.id), await available(broken.project_id)], [0, before_microusd]);
+    assert.deepEqual([await hoursLeft(broken.id), await available(broken.project_id)], [0, beforeMicrousd]);
     assert.equal(await renewHosting(database.db), 1);
   });
 
@@ -253,9 +253,9 @@ describe('retention', () => {
     }
     // A fault injector: the first that is to be removed cannot be.
     let stuck: string | undefined;
-    const remove = (adapter_hash: string): Promise<boolean> => {
-      stuck ??= adapter_hash;
-      return stuck === adapter_hash ? Promise.reject(new Error('refused on purpose')) : store.remove(adapter_hash);
+    const remove = (adapterHash: string): Promise<boolean> => {
+      stuck ??= adapterHash;
+      return stuck === adapterHash ? Promise.reject(new Error('refused on purpose')) : store.remove(adapterHash);
     };
     await assert.rejects(deleteUnneededFiles(database.db, { ...store, remove }), AggregateError);
     const left = await Promise.all(versions.map(({ adapter_hash }) => store.has(adapter_hash)));
@@ -303,45 +303,45 @@ describe('retention', () => {
   it('deletes what a job kept that then ended without a version, and not while it is open', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const open = { kind: 'internalization', lease_ms: 60_000 } as const;
-    const job_id = await admitTestLearning(database.db, key);
+    const jobId = await admitTestLearning(database.db, key);
     const job = await claimJob(database.db, { ...open, worker_id: 'saving' });
-    assert.equal(job?.job_id, job_id);
-    const adapter_hash = `sha256:${'f'.repeat(64)}`;
-    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'done');
-    await makeFiles(adapter_hash);
+    assert.equal(job?.job_id, jobId);
+    const adapterHash = `sha256:${'f'.repeat(64)}`;
+    assert.equal(await recordKeptAdapter(database.db, job, adapterHash), 'done');
+    await makeFiles(adapterHash);
     assert.equal(await deleteUnneededFiles(database.db, store), 0);
     assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
-    assert.equal(await store.has(adapter_hash), false);
-    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'lost');
+    assert.equal(await store.has(adapterHash), false);
+    assert.equal(await recordKeptAdapter(database.db, job, adapterHash), 'lost');
   });
 
   it('deletes what a worker keeps that has lost the job, whenever it comes to an end, and however it ends', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
-    const job_id = await admitTestLearning(database.db, key);
+    const jobId = await admitTestLearning(database.db, key);
     const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'slow' });
-    assert.equal(job?.job_id, job_id);
-    const adapter_hash = `sha256:${'d'.repeat(64)}`;
-    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'done');
+    assert.equal(job?.job_id, jobId);
+    const adapterHash = `sha256:${'d'.repeat(64)}`;
+    assert.equal(await recordKeptAdapter(database.db, job, adapterHash), 'done');
     // Meanwhile the job is ended, and a round looks at what it kept, which is nothing yet.
     assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
     assert.equal(await deleteUnneededFiles(database.db, store), 0);
     // The worker's copy is done, and the worker dies without a word.
-    await makeFiles(adapter_hash);
+    await makeFiles(adapterHash);
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
-    assert.equal(await store.has(adapter_hash), false);
+    assert.equal(await store.has(adapterHash), false);
     // One that slept for a day is awake to tell.
     await database.db
       .updateTable('jobs')
       .set({ updated_at: sql<Date>`now() - interval '25 hours'` })
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .execute();
     assert.equal(await deleteUnneededFiles(database.db, store), 0);
-    assert.equal(await recordsOf(adapter_hash), 0);
-    await makeFiles(adapter_hash);
-    await recordLeftAdapter(database.db, job_id, adapter_hash);
+    assert.equal(await recordsOf(adapterHash), 0);
+    await makeFiles(adapterHash);
+    await recordLeftAdapter(database.db, jobId, adapterHash);
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
-    assert.deepEqual([await store.has(adapter_hash), await recordsOf(adapter_hash)], [false, 0]);
+    assert.deepEqual([await store.has(adapterHash), await recordsOf(adapterHash)], [false, 0]);
   });
 
   it('charges nothing for a version whose adapter is damaged, which expires at its deadline', async () => {
@@ -349,10 +349,10 @@ describe('retention', () => {
     const past = await makeVersion({ age: '26 hours', left: '-1 hour' }, { activate: true });
     for (const { adapter_hash } of [due, past]) assert.ok(await markAdapterDamaged(database.db, adapter_hash));
     assert.equal(await markAdapterDamaged(database.db, due.adapter_hash), false, 'it is no news any more');
-    const before_microusd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
+    const beforeMicrousd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
     await renewHosting(database.db);
-    const after_microusd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
-    assert.deepEqual(after_microusd, before_microusd);
+    const afterMicrousd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
+    assert.deepEqual(afterMicrousd, beforeMicrousd);
     assert.deepEqual([await retentionEnded(due.id), await retentionEnded(past.id)], [false, true]);
     // Made whole in time, it goes on.
     await markAdapterIntact(database.db, due.adapter_hash);
@@ -364,10 +364,10 @@ describe('retention', () => {
 
   it('renews a version that is asked for before the next round, for all who ask at once, and charges it once', async () => {
     const { id, project_id } = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { activate: true });
-    const before_microusd = await available(project_id);
+    const beforeMicrousd = await available(project_id);
     const asked = Array.from({ length: 6 }, () => findAdapter(database.db, store, id, anyModel));
     for (const { kind } of await Promise.all(asked)) assert.equal(kind, 'found');
-    assert.equal(before_microusd - (await available(project_id)), 3 * day_microusd);
+    assert.equal(beforeMicrousd - (await available(project_id)), 3 * dayMicrousd);
     const ended = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { credit_microusd: 1_000_000 });
     assert.deepEqual(await findAdapter(database.db, store, ended.id, anyModel), { kind: 'adapter_expired' });
     assert.ok(await retentionEnded(ended.id));
@@ -377,8 +377,8 @@ describe('retention', () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const { job_id: ended } = await createTestVersion(database.db, key);
     const open = await admitTestLearning(database.db, key);
-    for (const job_id of [ended, open]) {
-      for (const fencing_token of [1, 2]) await openWorkFolder(folder, { job_id, fencing_token });
+    for (const jobId of [ended, open]) {
+      for (const fencingToken of [1, 2]) await openWorkFolder(folder, { job_id: jobId, fencing_token: fencingToken });
     }
     await removeEndedWork(database.db, folder);
     assert.deepEqual(await listWorkFolders(folder), [open]);

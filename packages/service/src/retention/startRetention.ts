@@ -12,9 +12,9 @@ import { recheckDamaged } from './recheckDamaged.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
-const round_ms = 5 * 60_000;
+const roundMs = 5 * 60_000;
 /** Far longer than it takes to copy or remove an adapter. */
-const remnant_age_ms = 24 * 3_600_000;
+const remnantAgeMs = 24 * 3_600_000;
 
 export interface RetentionOptions {
   readonly db: Kysely<Database>;
@@ -41,7 +41,7 @@ export function startRetention(options: RetentionOptions): Retention {
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       await round(options, signal);
-      await sleep(round_ms, undefined, { signal }).catch(() => undefined);
+      await sleep(roundMs, undefined, { signal }).catch(() => undefined);
     }
   };
   const looping = loop();
@@ -75,7 +75,7 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
   await duty('renewed_versions', () => renewHosting(db, stopping));
   await duty('deleted_adapters', () => deleteUnneededFiles(db, store, stopping));
   await duty('removed_remnants', async () =>
-    (await isClockSteady(db)) ? store.removeRemnants(remnant_age_ms, stopping) : 0,
+    (await isClockSteady(db)) ? store.removeRemnants(remnantAgeMs, stopping) : 0,
   );
   await duty('dropped_copies', () => dropCopies(db, store, stopping));
   await duty('removed_work_folders', () => removeEndedWork(db, data_folder, stopping));

@@ -28,12 +28,12 @@ export interface LearningFiles {
 }
 
 /** Rejects with an error that names the file if one of them is wrong. */
-export async function readLearningFiles(model_folder: string): Promise<LearningFiles> {
+export async function readLearningFiles(modelFolder: string): Promise<LearningFiles> {
   try {
-    const preset = await loadPreset(model_folder, shippedPresets);
+    const preset = await loadPreset(modelFolder, shippedPresets);
     const { teachingAdapter } = preset;
     const adapter = teachingAdapter === null ? null : await adapterIn(teachingAdapter);
-    return { preset, adapter, replay: await loadReplay(model_folder) };
+    return { preset, adapter, replay: await loadReplay(modelFolder) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new EngineError('checkpoint_invalid', message, { cause: error });

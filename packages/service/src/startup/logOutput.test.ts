@@ -57,10 +57,13 @@ describe('the output of the log', () => {
 
   it('keeps the order, loses nothing uncounted, and never holds more than the bound', async () => {
     const steps = fc.array(fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, fc.constant('take' as const)));
-    const check = async (given: readonly (number | 'take')[], waiting_units_max: number): Promise<void> => {
+    const check = async (given: readonly (number | 'take')[], maxWaitingUnits: number): Promise<void> => {
       const reader = new ScriptedReader();
-      let told_lines = 0;
-      const output = openLogOutput(reader, { waiting_units_max, onResumed: (lines) => (told_lines += lines) });
+      let toldLines = 0;
+      const output = openLogOutput(reader, {
+        waiting_units_max: maxWaitingUnits,
+        onResumed: (lines) => (toldLines += lines),
+      });
       const written: string[] = [];
       for (const step of given) {
         if (step === 'take') await reader.take();
@@ -68,12 +71,12 @@ describe('the output of the log', () => {
           written.push(`${written.length} ${'x'.repeat(step)}`);
           output.write(written.at(-1) ?? '');
         }
-        const longest = Math.max(waiting_units_max, ...written.map((line) => line.length));
+        const longest = Math.max(maxWaitingUnits, ...written.map((line) => line.length));
         assert.ok(reader.writableLength <= longest);
       }
       await reader.takeAll();
       assert.equal(reader.lines.length + output.dropped_lines(), written.length);
-      assert.equal(told_lines, output.dropped_lines());
+      assert.equal(toldLines, output.dropped_lines());
       assert.deepEqual(
         reader.lines,
         written.filter((line) => reader.lines.includes(line)),

@@ -14,8 +14,11 @@ export function openLog({ log_level }: Pick<Config, 'log_level'>): Log {
   const serializers = { err: describeError };
   const options = { level: log_level, base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime };
   const output = openLogOutput(process.stderr, {
-    onResumed: (dropped_lines) => {
-      logger.error({ dropped_lines }, `${dropped_lines} log lines were dropped: standard error was not read`);
+    onResumed: (droppedLines) => {
+      logger.error(
+        { dropped_lines: droppedLines },
+        `${droppedLines} log lines were dropped: standard error was not read`,
+      );
     },
   });
   const logger = pino(options, output);

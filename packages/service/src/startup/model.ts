@@ -14,9 +14,9 @@ import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
 
 /** What a process needs to count the tokens of prompts: the small files of the model, not the weights. */
-export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
-  const counter = await PromptCounter.open(model_folder);
-  const contextLength = await readContextLength(model_folder);
+export async function loadPromptMeter(modelFolder: string): Promise<PromptMeter> {
+  const counter = await PromptCounter.open(modelFolder);
+  const contextLength = await readContextLength(modelFolder);
   return { countTokens: (prompt) => counter.countTokens(prompt), contextLength };
 }
 
@@ -44,9 +44,9 @@ export async function loadEngine(
   logger: Logger,
 ): Promise<LoadedEngine> {
   const files = await readLearningFiles(model_folder);
-  const { teacher: own, teachingAdapter: teaching_adapter } = files.preset;
+  const { teacher: own, teachingAdapter } = files.preset;
   const teaching = teacher === null ? { teacher: own } : { teacher: 'remote', url: teacher.url, model: teacher.model };
-  logger.info({ ...teaching, teaching_adapter }, 'how passages are taught');
+  logger.info({ ...teaching, teaching_adapter: teachingAdapter }, 'how passages are taught');
   const elsewhere = teacher === null ? null : openTeacherServer(teacher);
   const engine = await startEngineHost({
     modelDir: model_folder,

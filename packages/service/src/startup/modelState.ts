@@ -14,12 +14,12 @@ export type ModelState =
   | { readonly kind: 'off' };
 
 /** Loads what this process needs: the tokenizer to admit jobs, and the engine to run them. */
-export async function loadModel(config: Config, with_engine: boolean, logger: Logger): Promise<ModelState> {
+export async function loadModel(config: Config, withEngine: boolean, logger: Logger): Promise<ModelState> {
   if (config.engine === 'off') return { kind: 'off' };
   if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
   try {
     const meter = await loadPromptMeter(config.model_folder);
-    const engine = with_engine ? await loadEngine(config, logger) : null;
+    const engine = withEngine ? await loadEngine(config, logger) : null;
     return { kind: 'loaded', meter, engine };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

@@ -11,15 +11,15 @@ import { peakMemory } from '../models/peakMemory.js';
 import { type EngineConfig, loadEngine, type LoadedEngine } from './model.js';
 import { tellFit } from './tellFit.js';
 
-const model_folder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const modelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 const lineSchema = z.object({ serving_bytes: z.number(), learning_bytes: z.number(), msg: z.string() });
 
 let config: EngineConfig;
 let loaded: LoadedEngine;
 before(async () => {
-  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
   const unbounded = { cache_bytes: null, adapter_bytes: null, teacher: null };
-  config = { model_folder, data_folder, weights: 'f32', ...unbounded };
+  config = { model_folder: modelFolder, data_folder: dataFolder, weights: 'f32', ...unbounded };
   loaded = await loadEngine(config, pino({ level: 'silent' }));
 });
 after(async () => {

@@ -2,7 +2,7 @@ import { limits, type Subject, type TenantId } from '@engraft/contract';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { tenantIs } from '../tenants/tenantIs.js';
-import { of_another_model } from '../versions/baseModel.js';
+import { ofAnotherModel } from '../versions/baseModel.js';
 
 /**
  * "Up to 100 subjects and 50 versions each, for the selected tenant": the most recently changed subjects first, each
@@ -30,7 +30,7 @@ export async function listSubjects(
         saved
           .selectFrom('versions')
           .select(['id as version_id', 'created_at', 'expires_at', 'passed_count', 'total_count', 'source_job_id'])
-          .select(of_another_model.as('of_another_model'))
+          .select(ofAnotherModel.as('of_another_model'))
           .whereRef('versions.subject_ref', '=', 'subjects.id')
           .orderBy('created_at', 'desc')
           .orderBy('id')

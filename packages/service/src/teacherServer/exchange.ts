@@ -35,23 +35,23 @@ export function post(posting: Posting, limits: ExchangeLimits, signal?: AbortSig
     end({ kind: 'not_sent', reason: 'cancelled' });
     return promise;
   }
-  let is_connected = false;
+  let isConnected = false;
   let timer: NodeJS.Timeout;
-  const giveUp = (reason: string): void => end({ kind: is_connected ? 'broken' : 'not_sent', reason });
-  const giveUpAfter = (wait_ms: number, reason: string): void => {
+  const giveUp = (reason: string): void => end({ kind: isConnected ? 'broken' : 'not_sent', reason });
+  const giveUpAfter = (waitMs: number, reason: string): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => giveUp(reason), wait_ms);
+    timer = setTimeout(() => giveUp(reason), waitMs);
   };
   const request = open(posting);
   timer = setTimeout(() => giveUp('no connection in time'), limits.connect_ms);
   const onAbort = (): void => {
-    if (is_connected) giveUpAfter(limits.grace_ms, 'no answer before the stop');
+    if (isConnected) giveUpAfter(limits.grace_ms, 'no answer before the stop');
     else giveUp('cancelled');
   };
   signal?.addEventListener('abort', onAbort, { once: true });
   request.once('socket', (socket) => {
     socket.once(request.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-      is_connected = true;
+      isConnected = true;
       giveUpAfter(limits.response_ms, 'no answer in time');
     });
   });
@@ -86,11 +86,11 @@ function readResponse(
   end: (exchange: Exchange) => void,
 ): void {
   const { statusCode: status = 0 } = response;
-  const retry_after_s = /^\d{1,6}$/.test(response.headers['retry-after'] ?? '')
+  const retryAfterS = /^\d{1,6}$/.test(response.headers['retry-after'] ?? '')
     ? Number(response.headers['retry-after'])
     : null;
   if (status < 200 || status > 299) {
-    end({ kind: 'response', status, retry_after_s, body: '' });
+    end({ kind: 'response', status, retry_after_s: retryAfterS, body: '' });
     return;
   }
   const pieces: Buffer[] = [];
@@ -102,7 +102,7 @@ function readResponse(
   });
   response.once('error', (error) => end({ kind: 'broken', reason: nameOf(error) }));
   response.once('end', () => {
-    end({ kind: 'response', status, retry_after_s, body: Buffer.concat(pieces).toString('utf8') });
+    end({ kind: 'response', status, retry_after_s: retryAfterS, body: Buffer.concat(pieces).toString('utf8') });
   });
 }
 

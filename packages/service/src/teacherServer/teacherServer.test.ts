@@ -5,7 +5,7 @@ import { answerWith, dieInTheMiddle, honestUsage, refuseWith } from '../testing/
 import { startFaultyTeacher, type FaultyTeacher } from '../testing/faultyTeacher.js';
 import { openTeacherServer, type TeacherLimits } from './teacherServer.js';
 
-const api_key = 'sk-a-secret-key';
+const apiKey = 'sk-a-secret-key';
 const request: RemoteRequest = {
   messages: [{ role: 'user', content: 'A secret passage.' }],
   maxTokens: 50,
@@ -26,10 +26,10 @@ describe('a teacher elsewhere over HTTP', () => {
   after(() => teacher.stop());
 
   async function ask(limits: Partial<TeacherLimits> = {}, signal?: AbortSignal): Promise<RemoteOutcome> {
-    const server = openTeacherServer({ url: teacher.url, model: 'large', api_key }, { ...quick, ...limits });
+    const server = openTeacherServer({ url: teacher.url, model: 'large', api_key: apiKey }, { ...quick, ...limits });
     const outcome = await server.ask(request, signal);
     const said = JSON.stringify(outcome);
-    for (const secret of [api_key, 'passage', 'a secret of the server']) assert.ok(!said.includes(secret), said);
+    for (const secret of [apiKey, 'passage', 'a secret of the server']) assert.ok(!said.includes(secret), said);
     return outcome;
   }
 
@@ -47,7 +47,7 @@ describe('a teacher elsewhere over HTTP', () => {
     const [{ path, authorization, model, max_tokens } = assert.fail()] = teacher.requests;
     assert.deepEqual(
       [path, authorization, model, max_tokens],
-      ['/v1/chat/completions', `Bearer ${api_key}`, 'large', 50],
+      ['/v1/chat/completions', `Bearer ${apiKey}`, 'large', 50],
     );
   });
 
@@ -123,7 +123,7 @@ describe('a teacher elsewhere over HTTP', () => {
     const gone = await startFaultyTeacher(answerWith(''));
     await gone.stop();
     for (const url of [gone.url, 'http://no-such-host.invalid/v1', teacher.url.replace('http:', 'https:')]) {
-      const server = openTeacherServer({ url, model: 'large', api_key }, { ...quick, attempts: 2 });
+      const server = openTeacherServer({ url, model: 'large', api_key: apiKey }, { ...quick, attempts: 2 });
       assert.equal((await server.ask(request)).kind, 'not_executed', url);
     }
     assert.equal(teacher.requests.length, 0);
@@ -144,12 +144,12 @@ describe('a teacher elsewhere over HTTP', () => {
   });
 
   it('is asked so many things at once, and no more', async () => {
-    let under_way = 0;
+    let underWay = 0;
     let most = 0;
     teacher.reply = (response, asked) => {
-      most = Math.max(most, ++under_way);
+      most = Math.max(most, ++underWay);
       setTimeout(() => {
-        under_way -= 1;
+        underWay -= 1;
         answerWith('A text.')(response, asked);
       }, 20);
     };

@@ -48,9 +48,9 @@ async function askPatiently(
     crashPoint('teacher_call.made');
     const outcome = outcomeOf(exchange, request.maxTokens);
     if (outcome.kind !== 'not_executed' || !isPassing(exchange) || attempt >= limits.attempts) return outcome;
-    const wished_ms = exchange.kind === 'response' ? (exchange.retry_after_s ?? 0) * 1000 : 0;
-    const delay_ms = Math.max(limits.first_delay_ms * 2 ** (attempt - 1), wished_ms);
-    const isCancelled = await sleep(Math.min(delay_ms, limits.delay_ms_max), false, { signal }).catch(() => true);
+    const wishedMs = exchange.kind === 'response' ? (exchange.retry_after_s ?? 0) * 1000 : 0;
+    const delayMs = Math.max(limits.first_delay_ms * 2 ** (attempt - 1), wishedMs);
+    const isCancelled = await sleep(Math.min(delayMs, limits.delay_ms_max), false, { signal }).catch(() => true);
     if (isCancelled) return outcome;
   }
 }
@@ -72,13 +72,13 @@ function isRefusal(status: number): boolean {
   return status === 503 || (status >= 300 && status <= 499 && status !== 408 && status !== 409);
 }
 
-function outcomeOf(exchange: Exchange, max_tokens: number): RemoteOutcome {
+function outcomeOf(exchange: Exchange, maxTokens: number): RemoteOutcome {
   if (exchange.kind === 'not_sent') return { kind: 'not_executed', reason: `it cannot be reached: ${exchange.reason}` };
   if (exchange.kind === 'broken') {
     return { kind: 'receipt_missing', reason: `it was asked, and did not answer to the end: ${exchange.reason}` };
   }
   const { status, body } = exchange;
-  if (status >= 200 && status <= 299) return readReceipt(body, max_tokens);
+  if (status >= 200 && status <= 299) return readReceipt(body, maxTokens);
   const reason = `it answered with status ${status}${hints[status] ?? ''}`;
   return { kind: isRefusal(status) ? 'not_executed' : 'receipt_missing', reason };
 }

@@ -29,15 +29,15 @@ test('"An unrestricted key with no tenant uses the project namespace."', () => {
 
 test('a resolved tenant never contradicts the key, the header or the body', () => {
   fc.assert(
-    fc.property(restriction, named, named, (key_tenant_id, header, body) => {
-      const outcome = resolveTenant({ key_tenant_id, header, body });
+    fc.property(restriction, named, named, (keyTenantId, header, body) => {
+      const outcome = resolveTenant({ key_tenant_id: keyTenantId, header, body });
       if (outcome.kind !== 'resolved') return;
-      for (const claim of [key_tenant_id ?? undefined, header, body]) {
+      for (const claim of [keyTenantId ?? undefined, header, body]) {
         assert.ok(claim === undefined || claim === outcome.tenant_id);
       }
       assert.ok(
         outcome.tenant_id !== null ||
-          [key_tenant_id, header, body].every((claim) => claim === null || claim === undefined),
+          [keyTenantId, header, body].every((claim) => claim === null || claim === undefined),
       );
     }),
   );

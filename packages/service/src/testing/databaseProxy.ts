@@ -29,8 +29,8 @@ export class DatabaseProxy {
   }
 
   /** The URL that reaches the database through this proxy. */
-  reach(database_url: string): string {
-    const url = new URL(database_url);
+  reach(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
     this.#target_port = Number(url.port);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
@@ -55,9 +55,9 @@ export class DatabaseProxy {
 
   /** Cancels the fault. Returns whether it was still to come. */
   disarm(): boolean {
-    const was_armed = this.#fault !== null;
+    const wasArmed = this.#fault !== null;
     this.#fault = null;
-    return was_armed;
+    return wasArmed;
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,7 @@ export interface SimulatedRun {
 }
 
 /** Longer than any history, so that only the test's clock ends a lease. */
-const lease_ms = 60_000;
+const leaseMs = 60_000;
 
 /** The process of a worker: the real way of running jobs, on a scripted model, with connections of its own. */
 export class SimulatedWorker {
@@ -33,21 +33,21 @@ export class SimulatedWorker {
 
   constructor(
     readonly name: string,
-    database_url: string,
+    databaseUrl: string,
     readonly store: AdapterStore,
     readonly data_folder: string,
   ) {
-    this.#db = openDatabase(database_url, { maxConnections: 4 });
+    this.#db = openDatabase(databaseUrl, { maxConnections: 4 });
   }
 
   async claim(kind: JobKind): Promise<SimulatedRun | null> {
-    const job = await claimJob(this.#db, { worker_id: this.name, kind, lease_ms });
+    const job = await claimJob(this.#db, { worker_id: this.name, kind, lease_ms: leaseMs });
     if (job === null) return null;
     const gate = new Gate();
     const stopping = new AbortController();
-    let is_over = false;
-    const done = runJob(this.#contextOf(gate), job, lease_ms, stopping.signal).then(() => {
-      is_over = true;
+    let isOver = false;
+    const done = runJob(this.#contextOf(gate), job, leaseMs, stopping.signal).then(() => {
+      isOver = true;
       this.#runs.delete(gate);
     });
     this.#runs.set(gate, done);
@@ -61,7 +61,7 @@ export class SimulatedWorker {
       job_id: job.job_id,
       fencing_token: job.fencing_token,
       get is_over() {
-        return is_over;
+        return isOver;
       },
       advance: () => go(),
       fail: (error) => go(error),
@@ -81,12 +81,12 @@ export class SimulatedWorker {
   }
 
   #contextOf(gate: Gate): Parameters<typeof runJob>[0] {
-    let has_stepped = false;
+    let hasStepped = false;
     const { engine, method } = scriptedLearner({
       // Waits at every answer, and at the first step of a training.
       slow: async (call) => {
-        if (call === 'step' && has_stepped) return false;
-        if (call === 'step') has_stepped = true;
+        if (call === 'step' && hasStepped) return false;
+        if (call === 'step') hasStepped = true;
         await gate.pass();
         return false;
       },

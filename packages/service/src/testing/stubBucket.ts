@@ -50,7 +50,7 @@ export function forRequests(count: number, method: string, fault: BucketFault): 
   };
 }
 
-const bucket_name = 'adapters';
+const bucketName = 'adapters';
 
 export async function startStubBucket(): Promise<StubBucket> {
   const server = createServer();
@@ -62,7 +62,7 @@ export async function startStubBucket(): Promise<StubBucket> {
       AWS_ACCESS_KEY_ID: 'stub',
       AWS_SECRET_ACCESS_KEY: 'stub',
       AWS_REGION: 'us-east-1',
-      ENGRAFT_ADAPTER_STORE: `s3://${bucket_name}/of/tests`,
+      ENGRAFT_ADAPTER_STORE: `s3://${bucketName}/of/tests`,
     },
     objects: new Map(),
     requests: [],
@@ -82,7 +82,7 @@ export async function startStubBucket(): Promise<StubBucket> {
 
 async function answer(stub: StubBucket, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://stub');
-  const key = decodeURIComponent(pathname).replace(`/${bucket_name}/`, '');
+  const key = decodeURIComponent(pathname).replace(`/${bucketName}/`, '');
   const asked = { method: request.method ?? '', key };
   stub.requests.push(asked);
   const fault = stub.fault(asked);

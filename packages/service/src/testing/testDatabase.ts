@@ -79,8 +79,8 @@ async function runOn(url: string, statement: string): Promise<void> {
 }
 
 /** Done by hand, because the URL of a Unix socket has no host, which `URL` refuses. */
-function withDatabase(server_url: string, database: string): string {
-  return server_url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
+function withDatabase(serverUrl: string, database: string): string {
+  return serverUrl.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
 }
 
 function withoutFlushes(url: string): string {

@@ -66,6 +66,6 @@ export function assertHeld(write: LeasedWrite): void {
 }
 
 /** A run that is repeated after a crash draws the same random numbers. */
-export function seedOf(job_id: string): number {
-  return createHash('sha256').update(job_id).digest().readUInt32LE(0);
+export function seedOf(jobId: string): number {
+  return createHash('sha256').update(jobId).digest().readUInt32LE(0);
 }

@@ -81,8 +81,8 @@ export class JobObservation {
     const word = outcome.kind === 'ended' ? outcome.status : outcome.kind;
     span.setAttribute('engraft.job.outcome', word);
     if (!areNoTokens(report.repeated)) span.setAttributes(repeatedAttributes(report.repeated));
-    const error_code = outcome.kind === 'ended' ? outcome.error_code : undefined;
-    if (word === 'failed' || word === 'reconciliation_required' || word === 'lost') endFailed(span, error_code ?? word);
+    const errorCode = outcome.kind === 'ended' ? outcome.error_code : undefined;
+    if (word === 'failed' || word === 'reconciliation_required' || word === 'lost') endFailed(span, errorCode ?? word);
     else span.end();
     const seconds = { run: (performance.now() - this.#started_ms) / 1000, wait: this.#waited_ms / 1000 };
     this.metrics?.observe(this.#kind, word, seconds, this.trace_id);

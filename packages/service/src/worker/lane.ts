@@ -21,7 +21,7 @@ export interface Lane {
   drain(): Promise<void>;
 }
 
-const failed_claim_delay_ms = 1_000;
+const failedClaimDelayMs = 1_000;
 
 export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger }: LaneOptions<Job>): Lane {
   const running = new Set<Promise<void>>();
@@ -34,10 +34,10 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     rouse();
   };
   /** Rests until woken. A call to `wake` since the last claim counts. */
-  const rest = async (duration_ms: number): Promise<void> => {
+  const rest = async (durationMs: number): Promise<void> => {
     if (awake) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, duration_ms);
+      const timer = setTimeout(resolve, durationMs);
       rouse = () => {
         clearTimeout(timer);
         resolve();
@@ -64,7 +64,7 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
         else start(job);
       } catch (error) {
         logger.warn({ err: error }, 'no work could be claimed');
-        await rest(failed_claim_delay_ms);
+        await rest(failedClaimDelayMs);
       }
     }
     await Promise.all(running);

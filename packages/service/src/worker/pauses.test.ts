@@ -27,7 +27,7 @@ const long = { first_ms: 600_000, longest_ms: 600_000 };
 describe('a worker that finds no room, no adapters or no process', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let data_folder: string;
+  let dataFolder: string;
   let store: FolderStore;
   let worker: Worker | undefined;
   let logged: string[] = [];
@@ -35,8 +35,8 @@ describe('a worker that finds no room, no adapters or no process', () => {
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-pauses-'));
-    store = await openFolderStore(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-pauses-'));
+    store = await openFolderStore(dataFolder);
   });
   afterEach(async () => {
     await worker?.stop(0);
@@ -45,7 +45,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   function start(options: Partial<WorkerOptions>): void {
@@ -54,24 +54,24 @@ describe('a worker that finds no room, no adapters or no process', () => {
       engine: scriptedEngine(() => ({})),
       method: () => Promise.reject(new Error('this worker learns nothing')),
       store,
-      data_folder,
+      data_folder: dataFolder,
       logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
       poll_ms: 10,
       ...options,
     });
   }
-  const ask = async (subject_id: string | null = null): Promise<string> => {
+  const ask = async (subjectId: string | null = null): Promise<string> => {
     asked += 1;
-    const idempotency_key = `pauses-${subject_id ?? 'none'}-${asked}`;
+    const idempotencyKey = `pauses-${subjectId ?? 'none'}-${asked}`;
     const outcome = await admitJob(
       { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,
-        subject_id,
+        subject_id: subjectId,
         adapter_version: undefined,
         endpoint: '/v1/test',
-        idempotency_key,
+        idempotency_key: idempotencyKey,
         request: testQuestion,
       },
     );

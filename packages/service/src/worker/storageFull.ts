@@ -26,19 +26,19 @@ export interface StoragePause {
 }
 
 export function createStoragePause({ first_ms, longest_ms }: StorageWait): StoragePause {
-  let next_ms = first_ms;
-  let until_ms = 0;
+  let nextMs = first_ms;
+  let untilMs = 0;
   return {
-    on: () => performance.now() < until_ms,
+    on: () => performance.now() < untilMs,
     begin: () => {
-      const wait_ms = next_ms;
-      until_ms = performance.now() + wait_ms;
-      next_ms = Math.min(2 * wait_ms, longest_ms);
-      return wait_ms;
+      const waitMs = nextMs;
+      untilMs = performance.now() + waitMs;
+      nextMs = Math.min(2 * waitMs, longest_ms);
+      return waitMs;
     },
     end: () => {
-      next_ms = first_ms;
-      until_ms = 0;
+      nextMs = first_ms;
+      untilMs = 0;
     },
   };
 }

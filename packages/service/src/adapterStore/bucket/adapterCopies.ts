@@ -14,9 +14,9 @@ export interface Found {
 /** Where the files of adapters come from. */
 export interface AdapterSource<Known extends Found = Found> {
   /** `null`: there is no such adapter. */
-  look(adapter_hash: string, signal: AbortSignal): Promise<Known | null>;
+  look(adapterHash: string, signal: AbortSignal): Promise<Known | null>;
   /** Writes its files into an empty folder. `false`: there are none, or others than those of this name. */
-  fetch(adapter_hash: string, found: Known, folder: string, signal: AbortSignal): Promise<boolean>;
+  fetch(adapterHash: string, found: Known, folder: string, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface CopiesObserver {
@@ -77,46 +77,46 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   /** Fetches it where it is not there. Where it cannot be had, the folder is missing. */
-  async borrow(adapter_hash: string, signal?: AbortSignal): Promise<BorrowedAdapter> {
-    const copy = this.#take(adapter_hash);
+  async borrow(adapterHash: string, signal?: AbortSignal): Promise<BorrowedAdapter> {
+    const copy = this.#take(adapterHash);
     try {
       this.options.observer?.asked(copy.is_whole ? 'hit' : 'miss');
-      if (copy.is_whole) await touch(this.#locate(adapter_hash).folder);
-      else await unlessAborted(this.#fillOnce(adapter_hash, copy), signal);
-      return { adapter: this.#locate(adapter_hash), giveBack: () => void this.#giveBack(adapter_hash, copy) };
+      if (copy.is_whole) await touch(this.#locate(adapterHash).folder);
+      else await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
+      return { adapter: this.#locate(adapterHash), giveBack: () => void this.#giveBack(adapterHash, copy) };
     } catch (error) {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
       throw error;
     }
   }
 
   /** Whether it can be had whole; a copy that is damaged is replaced. */
-  async mend(adapter_hash: string, signal?: AbortSignal): Promise<boolean> {
-    const copy = this.#take(adapter_hash);
+  async mend(adapterHash: string, signal?: AbortSignal): Promise<boolean> {
+    const copy = this.#take(adapterHash);
     try {
-      if (copy.is_whole && (await isAdapterIntact(this.#locate(adapter_hash)))) return true;
+      if (copy.is_whole && (await isAdapterIntact(this.#locate(adapterHash)))) return true;
       copy.is_whole = false;
-      return await unlessAborted(this.#fillOnce(adapter_hash, copy), signal);
+      return await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
     } finally {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
     }
   }
 
   /** Fetches it from elsewhere, unless it is there. */
-  async adopt(adapter_hash: string, source: AdapterSource): Promise<void> {
-    const copy = this.#take(adapter_hash);
+  async adopt(adapterHash: string, source: AdapterSource): Promise<void> {
+    const copy = this.#take(adapterHash);
     try {
-      if (!copy.is_whole) await this.#fillOnce(adapter_hash, copy, source);
+      if (!copy.is_whole) await this.#fillOnce(adapterHash, copy, source);
     } finally {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
     }
   }
 
   /** Unless it is in use. */
-  async drop(adapter_hash: string): Promise<boolean> {
-    const copy = this.#copies.get(adapter_hash);
+  async drop(adapterHash: string): Promise<boolean> {
+    const copy = this.#copies.get(adapterHash);
     if (copy === undefined || copy.users > 0 || copy.filling !== null) return false;
-    await this.#discard(adapter_hash);
+    await this.#discard(adapterHash);
     return true;
   }
 
@@ -128,50 +128,48 @@ export class AdapterCopies<Known extends Found = Found> {
     await this.options.folder.leave();
   }
 
-  #locate(adapter_hash: string): AdapterReference {
+  #locate(adapterHash: string): AdapterReference {
     return {
-      folder: path.join(this.options.folder.path, folderNameOf(adapter_hash)),
-      contentHash: adapter_hash,
+      folder: path.join(this.options.folder.path, folderNameOf(adapterHash)),
+      contentHash: adapterHash,
     };
   }
 
-  #take(adapter_hash: string): Copy {
-    const copy = this.#copies.get(adapter_hash) ?? { bytes: 0, users: 0, is_whole: false, filling: null };
+  #take(adapterHash: string): Copy {
+    const copy = this.#copies.get(adapterHash) ?? { bytes: 0, users: 0, is_whole: false, filling: null };
     copy.users += 1;
-    this.#copies.delete(adapter_hash);
-    this.#copies.set(adapter_hash, copy);
+    this.#copies.delete(adapterHash);
+    this.#copies.set(adapterHash, copy);
     return copy;
   }
 
   /** What failed here is tried again by whoever needs the room. */
-  async #giveBack(adapter_hash: string, copy: Copy): Promise<void> {
+  async #giveBack(adapterHash: string, copy: Copy): Promise<void> {
     copy.users -= 1;
     if (copy.users > 0) return;
-    const is_empty = !copy.is_whole && copy.filling === null;
-    await (is_empty ? this.#discard(adapter_hash) : this.#makeRoom()).catch(() => undefined);
+    const isEmpty = !copy.is_whole && copy.filling === null;
+    await (isEmpty ? this.#discard(adapterHash) : this.#makeRoom()).catch(() => undefined);
   }
 
   /** Whoever asks for the same adapter meanwhile waits for the same files. */
-  #fillOnce(adapter_hash: string, copy: Copy, source?: AdapterSource): Promise<boolean> {
+  #fillOnce(adapterHash: string, copy: Copy, source?: AdapterSource): Promise<boolean> {
     const filling = (): Promise<boolean> =>
-      source === undefined
-        ? this.#fill(adapter_hash, copy, this.options.source)
-        : this.#fill(adapter_hash, copy, source);
+      source === undefined ? this.#fill(adapterHash, copy, this.options.source) : this.#fill(adapterHash, copy, source);
     copy.filling ??= filling().finally(() => {
       copy.filling = null;
       if (copy.is_whole) return;
       copy.bytes = 0;
-      if (copy.users === 0) this.#copies.delete(adapter_hash);
+      if (copy.users === 0) this.#copies.delete(adapterHash);
     });
     // Whoever waited may have gone.
     copy.filling.catch(() => undefined);
     return copy.filling;
   }
 
-  async #fill<Any extends Found>(adapter_hash: string, copy: Copy, source: AdapterSource<Any>): Promise<boolean> {
+  async #fill<Any extends Found>(adapterHash: string, copy: Copy, source: AdapterSource<Any>): Promise<boolean> {
     const { folder } = this.options;
     const { signal } = this.#closing;
-    const found = await source.look(adapter_hash, signal);
+    const found = await source.look(adapterHash, signal);
     if (found === null) return false;
     copy.bytes = found.bytes;
     await this.#makeRoom();
@@ -179,12 +177,12 @@ export class AdapterCopies<Known extends Found = Found> {
     await mkdir(staging, { mode: 0o700 });
     crashPoint('copies.fetch_begun');
     try {
-      if (!(await source.fetch(adapter_hash, found, staging, signal))) return false;
+      if (!(await source.fetch(adapterHash, found, staging, signal))) return false;
       copy.bytes = await folder.bytesOf(staging);
-      await this.#leaving.get(adapter_hash);
+      await this.#leaving.get(adapterHash);
       // One that is damaged may be in its place.
-      await folder.discard(adapter_hash);
-      await rename(staging, this.#locate(adapter_hash).folder);
+      await folder.discard(adapterHash);
+      await rename(staging, this.#locate(adapterHash).folder);
       crashPoint('copies.fetched');
       copy.is_whole = true;
       return true;
@@ -204,12 +202,12 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   /** From this moment nobody finds it. */
-  async #discard(adapter_hash: string): Promise<void> {
-    this.#copies.delete(adapter_hash);
-    const leaving = this.options.folder.discard(adapter_hash).finally(() => {
-      if (this.#leaving.get(adapter_hash) === leaving) this.#leaving.delete(adapter_hash);
+  async #discard(adapterHash: string): Promise<void> {
+    this.#copies.delete(adapterHash);
+    const leaving = this.options.folder.discard(adapterHash).finally(() => {
+      if (this.#leaving.get(adapterHash) === leaving) this.#leaving.delete(adapterHash);
     });
-    this.#leaving.set(adapter_hash, leaving);
+    this.#leaving.set(adapterHash, leaving);
     await leaving;
   }
 }

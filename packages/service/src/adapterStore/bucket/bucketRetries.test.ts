@@ -14,8 +14,8 @@ const coded = (code: string, syscall: string): Error =>
 describe('what fails with a bucket', () => {
   it('is the bucket where no connection is made, whatever is in its way', async () => {
     const refused = ['EACCES', 'EPERM', 'ENOENT'].map((code) => coded(code, 'connect'));
-    const of_each_address = Object.assign(new AggregateError(refused), { code: 'EACCES' });
-    for (const error of [...refused, of_each_address]) await assert.rejects(failing(error), AdapterStoreUnavailable);
+    const ofEachAddress = Object.assign(new AggregateError(refused), { code: 'EACCES' });
+    for (const error of [...refused, ofEachAddress]) await assert.rejects(failing(error), AdapterStoreUnavailable);
   });
 
   it('is this machine where a file cannot be read or written', async () => {

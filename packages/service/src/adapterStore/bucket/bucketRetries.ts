@@ -12,7 +12,7 @@ export interface BucketBounds {
   readonly bytes_per_second_min: number;
 }
 
-export const default_bounds: BucketBounds = {
+export const defaultBounds: BucketBounds = {
   attempts: 4,
   first_delay_ms: 250,
   answer_ms: 10_000,
@@ -55,8 +55,8 @@ export async function withBucketRetries<Result>(
         throw new AdapterStoreUnavailable(`${what}: ${why}${hintFor(statusOf(error))}`);
       }
       // Those who found it away together do not come back together.
-      const delay_ms = bounds.first_delay_ms * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
-      await sleep(delay_ms, undefined, { signal }).catch(() => undefined);
+      const delayMs = bounds.first_delay_ms * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
@@ -80,22 +80,22 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /** Answers that blame the request, and yet may be others when it is sent again. */
-const passing_statuses: readonly number[] = [408, 425, 429];
-const passing_names: readonly string[] = ['RequestTimeTooSkewed', 'RequestTimeout', 'BadDigest', 'SlowDown'];
+const passingStatuses: readonly number[] = [408, 425, 429];
+const passingNames: readonly string[] = ['RequestTimeTooSkewed', 'RequestTimeout', 'BadDigest', 'SlowDown'];
 
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   if (status === null || status < 400 || status >= 500) return false;
-  return !passing_statuses.includes(status) && !(error instanceof Error && passing_names.includes(error.name));
+  return !passingStatuses.includes(status) && !(error instanceof Error && passingNames.includes(error.name));
 }
 
-const codes_of_this_machine: ReadonlySet<unknown> = new Set('ENOSPC EDQUOT EROFS EIO EMFILE ENFILE'.split(' '));
+const codesOfThisMachine: ReadonlySet<unknown> = new Set('ENOSPC EDQUOT EROFS EIO EMFILE ENFILE'.split(' '));
 /** Of a connection they say that something is in its way, such as a firewall. */
-const codes_of_files: ReadonlySet<unknown> = new Set('ENOENT EACCES EPERM'.split(' '));
+const codesOfFiles: ReadonlySet<unknown> = new Set('ENOENT EACCES EPERM'.split(' '));
 
 function isOfThisMachine(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
-  return codes_of_this_machine.has(error.code) || (codes_of_files.has(error.code) && !isOfConnecting(error));
+  return codesOfThisMachine.has(error.code) || (codesOfFiles.has(error.code) && !isOfConnecting(error));
 }
 
 /** To a name with several addresses, each of which failed, or to one address. */

@@ -24,14 +24,14 @@ export function addAskCommand(program: Command): void {
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
       .option('--max-output-tokens <n>', 'the longest answer', String(limits.output_tokens_default)),
   ).action(async (text: string, options: AskOptions) => {
-    const max_output_tokens = parseWholeNumber(options.maxOutputTokens);
+    const maxOutputTokens = parseWholeNumber(options.maxOutputTokens);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
     const receipt = await client.inferences.create(
       {
         subject_id: options.subject,
         messages: [{ role: 'user', content: text }],
-        max_output_tokens,
+        max_output_tokens: maxOutputTokens,
         ...(options.version === undefined ? {} : { adapter_version: options.version }),
       },
       call,

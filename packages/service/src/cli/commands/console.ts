@@ -32,9 +32,9 @@ async function link(options: LinkOptions): Promise<void> {
   const operator = operatorOf(options);
   const { token, expires_at } = await withDatabase(options, async (db) => {
     const { project } = options;
-    const project_id = project === undefined ? null : (await requireProject(db, project)).id;
+    const projectId = project === undefined ? null : (await requireProject(db, project)).id;
     const role = await roleOfLink(db, { email, role: options.role ?? null });
-    return makeLink(db, operator, { email, role, project_id });
+    return makeLink(db, operator, { email, role, project_id: projectId });
   });
   const { data_folder, base_url, host, port } = readConfig(options);
   const url = linkUrl(base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`, token);

@@ -23,16 +23,16 @@ export function addCreditCommands(program: Command): void {
       .requiredOption('--project <name>', 'the project')
       .requiredOption('--usd <amount>', 'how much, with at most 6 decimals'),
   ).action(async (options: GrantOptions) => {
-    const amount_microusd = parseUsd(options.usd);
-    if (amount_microusd === 0) throw new UsageError('the amount must be more than zero');
+    const amountMicrousd = parseUsd(options.usd);
+    if (amountMicrousd === 0) throw new UsageError('the amount must be more than zero');
     const operator = operatorOf(options);
     const balance = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, options.project);
       const { kind } = await audited(
         db,
         operator,
-        (trx) => grantCredit(trx, { project_id: id, amount_microusd, memo: 'granted by an operator' }),
-        () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd } }),
+        (trx) => grantCredit(trx, { project_id: id, amount_microusd: amountMicrousd, memo: 'granted by an operator' }),
+        () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd: amountMicrousd } }),
       );
       if (kind === 'too_much')
         throw new UsageError(

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { jump_ms_min } from '../../clock/measureJump.js';
+import { minJumpMs } from '../../clock/measureJump.js';
 import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
@@ -117,16 +117,14 @@ async function withInstallation<Found>(
  */
 async function examineClock({ db }: Installation): Promise<string> {
   const { now_ms, seen_ms, leapt_ms } = await readClock(db);
-  const seconds = (duration_ms: number): string => `${Math.round(Math.abs(duration_ms) / 1000)} seconds`;
-  const ahead_ms = now_ms - Date.now();
-  if (Math.abs(ahead_ms) > jump_ms_min) {
-    const direction = ahead_ms > 0 ? 'ahead of' : 'behind';
-    throw new Error(
-      `the database's clock is ${seconds(ahead_ms)} ${direction} this machine's: set the wrong one right`,
-    );
+  const seconds = (durationMs: number): string => `${Math.round(Math.abs(durationMs) / 1000)} seconds`;
+  const aheadMs = now_ms - Date.now();
+  if (Math.abs(aheadMs) > minJumpMs) {
+    const direction = aheadMs > 0 ? 'ahead of' : 'behind';
+    throw new Error(`the database's clock is ${seconds(aheadMs)} ${direction} this machine's: set the wrong one right`);
   }
-  const time = (at_ms: number): string => new Date(at_ms).toISOString();
-  if (seen_ms - now_ms > jump_ms_min) {
+  const time = (atMs: number): string => new Date(atMs).toISOString();
+  if (seen_ms - now_ms > minJumpMs) {
     throw new Error(
       `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back`,
     );
@@ -178,7 +176,7 @@ async function examineBucket(config: Config): Promise<string> {
   const { openS3Bucket } = await import('../../adapterStore/bucket/s3Bucket.js');
   const { probeBucket } = await import('../../adapterStore/bucket/probeBucket.js');
   const bucket = openS3Bucket(config.adapter_bucket);
-  const patience = AbortSignal.timeout(probe_ms_max);
+  const patience = AbortSignal.timeout(maxProbeMs);
   try {
     await probeBucket(bucket, patience);
     if (await hasDatabase(config)) await withInstallation(config, ({ db }) => assertBucketOf(db, bucket, patience));
@@ -188,7 +186,7 @@ async function examineBucket(config: Config): Promise<string> {
   return `${bucket.url} can be written, read and deleted from`;
 }
 
-const probe_ms_max = 120_000;
+const maxProbeMs = 120_000;
 
 function examineTracing(config: Config): string {
   const tracing = usableTracing(config);

@@ -98,11 +98,11 @@ async function readPassages(file: string): Promise<readonly PassageEntry[]> {
 }
 
 /** At the current prices. Hosting is not computation, and is left out. */
-function budgetOf(max_compute_microusd: number): LearningBudget {
+function budgetOf(maxComputeMicrousd: number): LearningBudget {
   const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
   const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
   return {
-    max_compute_microusd,
+    max_compute_microusd: maxComputeMicrousd,
     input_nanousd_per_token,
     output_nanousd_per_token,
     cached_input_nanousd_per_token,

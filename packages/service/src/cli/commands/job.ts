@@ -152,17 +152,22 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
   if (options.chargeMicrousd === undefined && options.release !== true) {
     throw new UsageError('say what is owed: --charge-microusd N or --release');
   }
-  const charged_microusd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
+  const chargedMicrousd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, (db) =>
     audited(
       db,
       operator,
-      (trx) => resolveJob(trx, id, charged_microusd),
+      (trx) => resolveJob(trx, id, chargedMicrousd),
       (resolved) => {
         if (resolved.kind !== 'resolved') return null;
         const { project_id, reserved_microusd } = resolved;
-        return { action: 'job.resolve', project_id, target: id, details: { reserved_microusd, charged_microusd } };
+        return {
+          action: 'job.resolve',
+          project_id,
+          target: id,
+          details: { reserved_microusd, charged_microusd: chargedMicrousd },
+        };
       },
     ),
   );
@@ -174,8 +179,8 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
     case 'above_reservation':
       throw new CommandFailure(`job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`);
     case 'resolved':
-      print(options, { id, status: 'failed', charged_microusd }, [
-        `${id} settled: ${formatUsd(charged_microusd)}`,
+      print(options, { id, status: 'failed', charged_microusd: chargedMicrousd }, [
+        `${id} settled: ${formatUsd(chargedMicrousd)}`,
         ...(options.reason === undefined ? ['No reason is recorded: --reason gives one.'] : []),
       ]);
   }

@@ -80,14 +80,14 @@ async function create(options: CreateOptions): Promise<void> {
   };
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
-    const { id: project_id } = await requireProject(db, options.project);
+    const { id: projectId } = await requireProject(db, options.project);
     return audited(
       db,
       operator,
-      (trx) => createKey(trx, { ...wanted, project_id }),
+      (trx) => createKey(trx, { ...wanted, project_id: projectId }),
       (created) =>
         created.kind === 'created'
-          ? { action: 'key.create', project_id, target: created.key.id, details: wanted }
+          ? { action: 'key.create', project_id: projectId, target: created.key.id, details: wanted }
           : null,
     );
   });
@@ -112,9 +112,9 @@ function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
   if (expiresAt !== undefined) {
     const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
     if (!parsed.success) throw new UsageError(`'${expiresAt}' is not a timestamp like 2027-01-31T12:00:00Z`);
-    const expires_at = new Date(parsed.data);
-    if (expires_at.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
-    return expires_at;
+    const expiry = new Date(parsed.data);
+    if (expiry.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
+    return expiry;
   }
   return expiryAfter(expires);
 }
@@ -135,7 +135,7 @@ function describe(keys: readonly ApiKey[]): string[] {
   return table([head, ...rows]);
 }
 
-function describeExpiry(expires_at: Date | null): string {
-  if (expires_at === null) return 'never expires';
-  return `${expires_at.getTime() <= Date.now() ? 'expired' : 'expires'} ${expires_at.toISOString()}`;
+function describeExpiry(expiresAt: Date | null): string {
+  if (expiresAt === null) return 'never expires';
+  return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'expires'} ${expiresAt.toISOString()}`;
 }

@@ -26,13 +26,13 @@ export function addLearnCommand(program: Command): void {
       .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
       .option('--no-activate', 'keep the new version, without making it the active one'),
   ).action(async (file: string, options: LearnOptions) => {
-    const max_cost_microusd = parseUsd(options.maxCostUsd);
+    const maxCostMicrousd = parseUsd(options.maxCostUsd);
     const content = await readPassage(file);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
-    const started_at_ms = Date.now();
+    const startedAtMs = Date.now();
     const receipt = await client.internalizations.create(
-      { subject_id: options.subject, content, max_cost_microusd, activate: options.activate },
+      { subject_id: options.subject, content, max_cost_microusd: maxCostMicrousd, activate: options.activate },
       call,
     );
     // "Progress on a terminal": elsewhere, standard error is only for the one line of a failure.
@@ -55,7 +55,7 @@ export function addLearnCommand(program: Command): void {
         progress.stop();
         for (const signal of signals) process.off(signal, interrupt);
       });
-    const seconds = (Date.now() - started_at_ms) / 1000;
+    const seconds = (Date.now() - startedAtMs) / 1000;
     print(options, job, describe(job, seconds));
     if (job.status !== 'ready') throw new CommandFailure(`${job.id} ended as ${job.status}${whyOf(job)}`);
   });

@@ -40,23 +40,23 @@ async function quickstart(options: QuickstartOptions): Promise<void> {
 
 const advice = 'the lines above are the log, and `npx engraft doctor` checks the installation';
 
-async function start(data_folder: string, model: string | null): Promise<StartedService> {
+async function start(dataFolder: string, model: string | null): Promise<StartedService> {
   process.stdout.write('  … Starting PostgreSQL, engine and API');
-  const started_at_ms = performance.now();
+  const startedAtMs = performance.now();
   const served = model === null ? [] : ['--model', model];
-  const service = await startService(['--data', data_folder, ...served]);
+  const service = await startService(['--data', dataFolder, ...served]);
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
   if (service === null) throw new CommandFailure(`the service did not start; ${advice}`);
-  const seconds = (performance.now() - started_at_ms) / 1000;
+  const seconds = (performance.now() - startedAtMs) / 1000;
   process.stdout.write(`  ✓ Service at ${service.url} (${seconds.toFixed(1)} s)\n`);
   return service;
 }
 
 /** A client of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
-async function openClient(data_folder: string, { url }: StartedService): Promise<EngraftClient> {
-  const apiKey = await readDefaultKey(data_folder);
+async function openClient(dataFolder: string, { url }: StartedService): Promise<EngraftClient> {
+  const apiKey = await readDefaultKey(dataFolder);
   if (apiKey !== null) return new EngraftClient({ baseUrl: url, apiKey });
-  throw new Error(`${data_folder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
+  throw new Error(`${dataFolder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
 }
 
 function nextSteps(model: string | null): string {

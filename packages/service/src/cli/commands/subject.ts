@@ -73,11 +73,18 @@ function withSubject(command: Command): Command {
 
 async function runExport(name: string, file: string, options: ExportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
-    const { id: project_id } = await requireProject(db, options.project);
-    const subject = { project_id, tenant_id, name, all: options.all === true, file, engraft_version: engraftVersion };
+    const { id: projectId } = await requireProject(db, options.project);
+    const subject = {
+      project_id: projectId,
+      tenant_id: tenantId,
+      name,
+      all: options.all === true,
+      file,
+      engraft_version: engraftVersion,
+    };
     const store = await findAdapterStore(db, config);
     return exportSubject(db, store, subject).finally(() => store.close());
   });
@@ -107,11 +114,11 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
-    const { id: project_id } = await requireProject(db, options.project);
+    const { id: projectId } = await requireProject(db, options.project);
     const store = await findAdapterStore(db, config);
     const staging = await mkdtemp(path.join(store.staging, importingPrefix));
     try {
@@ -121,14 +128,14 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       return await audited(
         db,
         operator,
-        (trx) => importSubject(trx, store, { ...read, project_id, tenant_id, name }),
+        (trx) => importSubject(trx, store, { ...read, project_id: projectId, tenant_id: tenantId, name }),
         (imported) =>
           imported.kind === 'imported'
             ? {
                 action: 'subject.import',
-                project_id,
+                project_id: projectId,
                 target: name,
-                details: { tenant_id, versions: imported.versions.map(({ id }) => id) },
+                details: { tenant_id: tenantId, versions: imported.versions.map(({ id }) => id) },
               }
             : null,
       );

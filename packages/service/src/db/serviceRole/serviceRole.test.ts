@@ -62,15 +62,15 @@ describe('a database of DATABASE_URL', () => {
     return url.href;
   }
 
-  async function open(database_url: string): Promise<Installation> {
-    return openInstallation({ data_folder: folder, database_url }, { max_connections: 2 });
+  async function open(databaseUrl: string): Promise<Installation> {
+    return openInstallation({ data_folder: folder, database_url: databaseUrl }, { max_connections: 2 });
   }
 
-  async function assertWorksAs(user: string, url: string, unrestricted_because: RegExp | null): Promise<void> {
+  async function assertWorksAs(user: string, url: string, unrestrictedBecause: RegExp | null): Promise<void> {
     const installation = await open(url);
     try {
-      if (unrestricted_because === null) assert.equal(installation.unrestricted_because, null);
-      else assert.match(installation.unrestricted_because ?? '', unrestricted_because);
+      if (unrestrictedBecause === null) assert.equal(installation.unrestricted_because, null);
+      else assert.match(installation.unrestricted_because ?? '', unrestrictedBecause);
       assert.equal(await currentUser(installation), user);
       await assertWorks(installation);
     } finally {
@@ -128,12 +128,12 @@ describe('a database of DATABASE_URL', () => {
   });
 
   test('is served to a login that is a member of the role, once the owner has migrated it', async () => {
-    const owner_url = await makeDatabase('CREATEROLE');
+    const ownerUrl = await makeDatabase('CREATEROLE');
     await query(server.url, `GRANT engraft_service TO tenant_5`);
     await query(server.url, `CREATE ROLE lesser LOGIN PASSWORD 'secret' IN ROLE engraft_service`);
     const url = urlOf('lesser', 'tenant_5');
     await assert.rejects(open(url), /DATABASE_URL: migration 0001_initial is missing, .* with the URL of the owner/);
-    await (await open(owner_url)).close();
+    await (await open(ownerUrl)).close();
     await assertWorksAs('lesser', url, null);
     await assert.rejects(query(url, 'DELETE FROM transfers'), /permission denied/);
   });
@@ -267,11 +267,11 @@ describe('an embedded database', () => {
       );
     await assert.rejects(query(url, `UPDATE accounts SET id = 'x'`), /an account keeps its id, kind and project/);
     // The function that moves balances with its owner's rights, behind a table of one's own.
-    const own_transfers = `
+    const ownTransfers = `
       CREATE TEMPORARY TABLE transfers (from_account text, to_account text, amount_microusd bigint);
       CREATE TRIGGER own AFTER INSERT ON pg_temp.transfers FOR EACH ROW EXECUTE FUNCTION apply_transfer();
       INSERT INTO pg_temp.transfers VALUES ('issued', 'issued', 1)`;
-    await assert.rejects(query(url, own_transfers), /a balance is moved by a transfer only/);
+    await assert.rejects(query(url, ownTransfers), /a balance is moved by a transfer only/);
   });
 
   test('a temporary table that is named like one of ours changes no rule', async () => {

@@ -27,12 +27,12 @@ export interface AccountContext {
 }
 
 const anybody = { config: { console: 'anybody' } } as const;
-const signed_in = { config: { console: 'signed_in' } } as const;
+const signedIn = { config: { console: 'signed_in' } } as const;
 
 /** Signing in and out, and the links that set up accounts. */
 export function accountRoutes(api: FastifyInstance, context: AccountContext): void {
   const { db, sign_ins } = context;
-  api.get('/session', signed_in, async (request): Promise<ConsoleSession> => {
+  api.get('/session', signedIn, async (request): Promise<ConsoleSession> => {
     refuseQueryParameters(request);
     return describeSession(context, sessionOf(request).member);
   });
@@ -50,7 +50,7 @@ export function accountRoutes(api: FastifyInstance, context: AccountContext): vo
     ['/session', false],
     ['/sessions', true],
   ] as const)
-    api.delete(path, signed_in, async (request, reply) => {
+    api.delete(path, signedIn, async (request, reply) => {
       const { member, token } = sessionOf(request);
       await endSession(db, member, { token, everywhere });
       clearSessionCookie(request, reply);

@@ -24,7 +24,7 @@ export interface ConsoleOptions extends AdmissionContext {
  */
 export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void {
   const { db, strangers, now_ms } = options;
-  const sign_ins = createSignInLimits(now_ms);
+  const signIns = createSignInLimits(now_ms);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -42,7 +42,7 @@ export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void 
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      accountRoutes(api, { ...options, sign_ins });
+      accountRoutes(api, { ...options, sign_ins: signIns });
       projectRoutes(api, options);
       workRoutes(api, options);
       registered();

@@ -12,8 +12,8 @@ export interface Operations {
 }
 
 /** Writing the text takes milliseconds, in which nothing else is done. */
-const metrics_fresh_ms = 1_000;
-const readiness_fresh_ms = 500;
+const metricsFreshMs = 1_000;
+const readinessFreshMs = 500;
 
 /**
  * `GET /healthz` and `/readyz`, for operators. They need no key and are not under `/v1`. An address that asks too often
@@ -23,7 +23,7 @@ export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_m
   const slow = (request: FastifyRequest): Promise<void> => strangers.slow('probes', request);
   app.get('/healthz', { onRequest: slow }, () => ({ status: 'alive' }));
 
-  const findMissing = cacheFor(readiness_fresh_ms, readiness, now_ms);
+  const findMissing = cacheFor(readinessFreshMs, readiness, now_ms);
   app.get('/readyz', { onRequest: slow }, async (_request, reply) => {
     const missing = await findMissing();
     if (missing.length === 0) return { status: 'ready' };
@@ -37,8 +37,8 @@ export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_m
  */
 export function metricsRoute(app: FastifyInstance, { metrics, strangers, now_ms }: Operations): void {
   const onRequest = limitOperations(strangers);
-  const prometheusText = cacheFor(metrics_fresh_ms, () => writePrometheusText(metrics), now_ms);
-  const openMetrics = cacheFor(metrics_fresh_ms, () => writeOpenMetrics(metrics), now_ms);
+  const prometheusText = cacheFor(metricsFreshMs, () => writePrometheusText(metrics), now_ms);
+  const openMetrics = cacheFor(metricsFreshMs, () => writeOpenMetrics(metrics), now_ms);
   app.get('/metrics', { onRequest }, async (request, reply) => {
     const { content_type, text } = await (wantsOpenMetrics(request.headers.accept) ? openMetrics() : prometheusText());
     return reply.type(content_type).send(text);
