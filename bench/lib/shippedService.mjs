@@ -31,7 +31,7 @@ export async function startShippedService(settings = {}) {
   });
   if (status !== 0) throw new Error('the limit of requests per minute could not be lifted');
   return {
-    data_folder: dataFolder,
+    dataFolder,
     url: String(line).trim().split(' ').at(-1),
     authorization: `Bearer ${readFileSync(join(dataFolder, 'default-key'), 'utf8').trim()}`,
     /** Bytes of memory in use by the service, its engines and its database; `null` where there is no /proc. */

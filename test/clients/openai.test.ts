@@ -29,7 +29,7 @@ describe('the openai client', () => {
         generated.push(request);
         return reply(request);
       }),
-      { keepalive_ms: 50 },
+      { keepaliveMs: 50 },
     );
     client = clientOf(service.key.secret);
   });

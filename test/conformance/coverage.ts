@@ -6,7 +6,7 @@ import { readTestTitles, type TestTitle } from './testTitles.js';
 export interface Coverage {
   readonly rows: readonly { readonly rule: Rule; readonly tests: readonly TestTitle[] }[];
   /** Titles that a rule names and no test has. */
-  readonly unknown_titles: readonly string[];
+  readonly unknownTitles: readonly string[];
 }
 
 /**
@@ -21,7 +21,7 @@ export async function findCoverage(): Promise<Coverage> {
       rule,
       tests: titles.filter(({ title }) => rule.titles.includes(title) || quotes(title, rule.sentence)),
     })),
-    unknown_titles: rules.flatMap((rule) => rule.titles).filter((title) => !known.has(title)),
+    unknownTitles: rules.flatMap((rule) => rule.titles).filter((title) => !known.has(title)),
   };
 }
 

@@ -28,7 +28,7 @@ const exempt: Readonly<Record<string, string>> = {
 const fileEffects = new Set(
   'rename rm rmdir unlink mkdir mkdtemp writeFile appendFile copyFile cp chmod symlink link'.split(' '),
 );
-/** Of `adapterStore/bucket/s3Bucket.ts`. */
+/** The methods of `adapterStore/bucket/s3Bucket.ts` that change a bucket. */
 const objectEffects = new Set(['putObject', 'deleteObject']);
 const rowEffects = new Set(['insertInto', 'updateTable', 'deleteFrom', 'replaceInto', 'mergeInto']);
 const writingSql = /\b(insert into|update \w+ set|update \w+\s+set|delete from|truncate)\b/i;

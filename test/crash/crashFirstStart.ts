@@ -41,10 +41,10 @@ export async function crashFirstStart(test: CrashTest): Promise<Installation> {
 }
 
 /** Makes a database whose owner may make roles, as at a provider. Returns the owner's URL. */
-async function makeDatabase({ database, database_url }: CrashTest): Promise<string> {
+async function makeDatabase({ database, databaseUrl }: CrashTest): Promise<string> {
   await database.query(`CREATE ROLE tenant LOGIN CREATEROLE PASSWORD 'secret'`);
   await database.query('CREATE DATABASE tenant OWNER tenant');
-  const url = new URL(database_url);
+  const url = new URL(databaseUrl);
   [url.username, url.password, url.pathname] = ['tenant', 'secret', '/tenant'];
   return url.href;
 }

@@ -48,12 +48,12 @@ const longAgo = new Date(Date.now() - 2 * 24 * 3_600_000);
 export class CrashTest {
   readonly #sent: Sent[] = [];
   /** This many of them have been asked for again since the last crash. */
-  #looked_at = 0;
+  #lookedAt = 0;
 
   private constructor(
-    readonly data_folder: string,
+    readonly dataFolder: string,
     readonly script_folder: string,
-    readonly database_url: string,
+    readonly databaseUrl: string,
     readonly database: pg.Pool,
     readonly teacher: FaultyTeacher,
     readonly service: KillableService,
@@ -144,13 +144,13 @@ export class CrashTest {
     );
     const [row] = rows;
     if (row === undefined) throw new Error('a passage was not learned');
-    const folder = path.join(this.data_folder, 'adapters', row.adapter_hash.replace(':', '-'));
+    const folder = path.join(this.dataFolder, 'adapters', row.adapter_hash.replace(':', '-'));
     return { id: row.id, subject_id: this.#sent.at(-1)?.request.subject_id ?? '', folder };
   }
 
   /** Forgets the requests sent so far, with their keys. */
   askNoMore(): void {
-    this.#looked_at = this.#sent.length;
+    this.#lookedAt = this.#sent.length;
   }
 
   get last_job_id(): string {
@@ -193,8 +193,8 @@ export class CrashTest {
 
   /** Clients repeat what they have sent, with the same keys. */
   async resend(): Promise<void> {
-    for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
-    this.#looked_at = this.#sent.length;
+    for (const sent of this.#sent.slice(this.#lookedAt)) await this.#post(sent);
+    this.#lookedAt = this.#sent.length;
   }
 
   /** No job waits or runs. */
@@ -206,7 +206,7 @@ export class CrashTest {
   async settled(): Promise<void> {
     await this.ended();
     await untilTrue('no work of jobs that have ended is left', async () => {
-      return (await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0;
+      return (await readdir(path.join(this.dataFolder, 'work')).catch(() => [])).length === 0;
     });
   }
 
@@ -214,7 +214,7 @@ export class CrashTest {
   async ageRemnants(): Promise<void> {
     const isRemnant = { adapters: /^\./, services: /\.new$/ };
     for (const [name, pattern] of Object.entries(isRemnant)) {
-      const folder = path.join(this.data_folder, name);
+      const folder = path.join(this.dataFolder, name);
       const remnants = (await readdir(folder).catch(() => [])).filter((file) => pattern.test(file));
       for (const file of remnants) await utimes(path.join(folder, file), longAgo, longAgo);
     }
@@ -241,7 +241,7 @@ export class CrashTest {
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
     const lostJobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    const doubleCharges = [...unasked, ...(await findDoubleCharges(this.database_url))];
+    const doubleCharges = [...unasked, ...(await findDoubleCharges(this.databaseUrl))];
     return { lost_jobs: lostJobs, double_charges: doubleCharges, left_behind: await this.#findAftermath() };
   }
 
@@ -249,7 +249,7 @@ export class CrashTest {
   async #findAftermath(): Promise<string[]> {
     const deadlineMs = performance.now() + retentionRoundMs;
     for (;;) {
-      const found = await findAftermath(this.database_url, this.data_folder, this.bucket?.objects);
+      const found = await findAftermath(this.databaseUrl, this.dataFolder, this.bucket?.objects);
       if (found.length === 0 || performance.now() > deadlineMs) return found;
       await sleep(100);
     }

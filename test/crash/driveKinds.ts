@@ -111,7 +111,7 @@ export const damagedInStore: Drive = {
       'SELECT adapter_hash FROM kept_adapters ORDER BY created_at DESC LIMIT 1',
     );
     const name = rows[0]?.adapter_hash.replace(':', '-') ?? '';
-    await writeFile(path.join(test.data_folder, 'adapters', name, 'adapter_model.safetensors'), 'damaged');
+    await writeFile(path.join(test.dataFolder, 'adapters', name, 'adapter_model.safetensors'), 'damaged');
   },
 };
 
@@ -134,7 +134,7 @@ export const damaged: Drive = {
 export const remnant: Drive = {
   by: 'start',
   prepare: async (test) => {
-    await mkdir(path.join(test.data_folder, 'adapters', '.keeping-something'));
+    await mkdir(path.join(test.dataFolder, 'adapters', '.keeping-something'));
     await test.ageRemnants();
   },
 };

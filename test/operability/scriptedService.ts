@@ -14,7 +14,7 @@ const listening = z.object({ listening: z.string() });
 /** `engraft serve` in a process of its own, with a scripted model, on a database of its own. */
 export interface ScriptedService {
   readonly url: string;
-  readonly api_key: string;
+  readonly apiKey: string;
   readonly client: EngraftClient;
   readonly log: () => string;
   /** By SIGTERM; the exit code. */
@@ -50,7 +50,7 @@ export async function startScriptedService(
   const ended = once(child, 'close') as Promise<[number | null]>;
   return {
     url,
-    api_key: apiKey,
+    apiKey,
     client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
     log: () => log,
     stop: async () => {

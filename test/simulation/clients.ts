@@ -29,7 +29,7 @@ const maxCostMicrousd = 5_000_000;
 /** Requests of several clients, and what each answer must be. */
 export class Clients {
   /** The reservation of a question, as the first one showed. */
-  #question_microusd: number | null = null;
+  #questionMicrousd: number | null = null;
   /** How often somebody asked for what is not theirs, or with a key that was revoked. */
   leaks_tried = 0;
 
@@ -180,11 +180,11 @@ export class Clients {
 
   #cannotPay(client: Client, kind: 'ask' | 'learn', { accounts, jobs }: WorldState): boolean {
     const question = jobs.find((job) => job.kind === 'inference');
-    this.#question_microusd ??= question?.reserved_microusd ?? null;
+    this.#questionMicrousd ??= question?.reserved_microusd ?? null;
     const available = accounts.find(
       (account) => account.kind === 'available' && account.project_id === client.project_id,
     );
-    const priceMicrousd = kind === 'learn' ? maxCostMicrousd : (this.#question_microusd ?? Infinity);
+    const priceMicrousd = kind === 'learn' ? maxCostMicrousd : (this.#questionMicrousd ?? Infinity);
     return (available?.balance_microusd ?? 0) < priceMicrousd;
   }
 }

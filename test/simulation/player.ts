@@ -47,7 +47,7 @@ class Player {
   #runs: WorkersRun[] = [];
   #steps = 0;
   #faults = 0;
-  #ahead_seconds = 0;
+  #aheadSeconds = 0;
 
   private constructor(
     readonly world: SimulatedWorld,
@@ -124,7 +124,7 @@ class Player {
     switch (operation.do) {
       case 'ask':
       case 'learn':
-        await clients.admit(operation, before, this.#now_ms);
+        await clients.admit(operation, before, this.#nowMs);
         return nothingMore;
       case 'race':
         return clients.race(operation);
@@ -132,7 +132,7 @@ class Player {
         this.#faults += 1;
         return clients.cut(operation);
       case 'activate':
-        return clients.activate(operation, before, this.#now_ms);
+        return clients.activate(operation, before, this.#nowMs);
       case 'revoke':
         await clients.revoke(operation.client);
         return nothingMore;
@@ -153,8 +153,8 @@ class Player {
         return this.#resolve(operation, before);
       case 'clock':
         this.#faults += 1;
-        this.#ahead_seconds += operation.by_seconds;
-        await world.setClock(this.#ahead_seconds);
+        this.#aheadSeconds += operation.by_seconds;
+        await world.setClock(this.#aheadSeconds);
         return nothingMore;
       case 'retain':
         await world.retain();
@@ -175,8 +175,8 @@ class Player {
     }
   }
 
-  get #now_ms(): number {
-    return Date.now() + this.#ahead_seconds * 1000;
+  get #nowMs(): number {
+    return Date.now() + this.#aheadSeconds * 1000;
   }
 
   async #claim(
@@ -188,10 +188,10 @@ class Player {
     const was = before.jobs.find(({ id }) => id === run.job_id);
     assert.ok(was !== undefined);
     const mayBeLateMs = 2_000;
-    const isFree = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#now_ms + mayBeLateMs;
+    const isFree = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#nowMs + mayBeLateMs;
     assert.ok(isFree, `job ${run.job_id} was taken from a worker that held its lease`);
     assert.equal(run.fencing_token, was.fencing_token + 1);
-    if (!run.is_over) this.#runs.push({ worker: worker % this.workers.length, run });
+    if (!run.isOver) this.#runs.push({ worker: worker % this.workers.length, run });
     return nothingMore;
   }
 
@@ -218,7 +218,7 @@ class Player {
             : new RemoteModelError('receipt_missing', 'a simulated silence'),
         );
     }
-    if (run.is_over) this.#runs = this.#runs.filter((each) => each !== chosen);
+    if (run.isOver) this.#runs = this.#runs.filter((each) => each !== chosen);
     const was = before.jobs.find(({ id }) => id === run.job_id);
     if (was?.fencing_token === run.fencing_token && was.status === 'running') return nothingMore;
     this.#faults += 1;

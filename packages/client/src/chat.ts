@@ -56,7 +56,7 @@ export function chatOf(transport: Transport): Chat {
       return transport.send({ ...request, response: chatCompletion }, options);
     }
     const open = (): Promise<Response> => transport.open(request, options);
-    return readChunks(await open(), open, transport.max_retries, options);
+    return readChunks(await open(), open, transport.maxRetries, options);
   }
   return { completions: { create } };
 }

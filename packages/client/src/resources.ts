@@ -130,7 +130,7 @@ export function jobsOf(send: Send): Jobs {
         const current = await get(id, options);
         onUpdate?.(current);
         if (current.status !== 'queued' && current.status !== 'running') return current;
-        const spreadMs = backoffMs(attempt, { base_ms: minPollMs, max_ms: maxPollMs });
+        const spreadMs = backoffMs(attempt, { baseMs: minPollMs, maxMs: maxPollMs });
         await wait(Math.max(minPollMs, spreadMs), options.signal);
       }
     },

@@ -44,10 +44,10 @@ export interface Transport {
   readonly send: Send;
   /** A successful response whose body has not been read yet. */
   readonly open: (request: Omit<ApiRequest<unknown>, 'response'>, options?: CallOptions) => Promise<Response>;
-  readonly max_retries: number;
+  readonly maxRetries: number;
 }
 
-const retryBackoff = { base_ms: 250, max_ms: 8_000 };
+const retryBackoff = { baseMs: 250, maxMs: 8_000 };
 const maxRetryAfterMs = 60_000;
 
 /** Sends requests with the key, repeats those that may succeed the next time, and checks the answers. */
@@ -78,7 +78,7 @@ export function createTransport(options: ClientOptions): Transport {
       const outcome = await attemptOnce(() => fetchOnce(base + path, init), read, base, signal);
       if (outcome.kind === 'success') return outcome.body;
       if (!outcome.retry || !repeatable || attempt >= maxRetries) throw outcome.error;
-      await wait(outcome.retry_after_ms ?? backoffMs(attempt, retryBackoff), signal);
+      await wait(outcome.retryAfterMs ?? backoffMs(attempt, retryBackoff), signal);
     }
   }
 
@@ -86,7 +86,7 @@ export function createTransport(options: ClientOptions): Transport {
     send: async (wanted, callOptions) =>
       parseSuccess(wanted.response, await request(wanted, (response) => response.json(), callOptions)),
     open: (wanted, callOptions) => request(wanted, (response) => Promise.resolve(response), callOptions),
-    max_retries: maxRetries,
+    maxRetries,
   };
 }
 
@@ -120,7 +120,7 @@ type Attempt<Body> =
       readonly kind: 'failure';
       readonly error: Error;
       readonly retry: boolean;
-      readonly retry_after_ms: number | null;
+      readonly retryAfterMs: number | null;
     };
 
 async function attemptOnce<Body>(
@@ -134,12 +134,12 @@ async function attemptOnce<Body>(
     if (response.ok) return { kind: 'success', body: await read(response) };
     const retry = response.status === 429 || response.status >= 500;
     const retryAfterMs = readRetryAfterMs(response);
-    return { kind: 'failure', error: await readApiError(response), retry, retry_after_ms: retryAfterMs };
+    return { kind: 'failure', error: await readApiError(response), retry, retryAfterMs };
   } catch (cause) {
     // The caller gave up. Nothing failed.
     signal?.throwIfAborted();
     const error = new EngraftConnectionError(`no answer from ${new URL(base).origin}: ${describe(cause)}`, { cause });
-    return { kind: 'failure', error, retry: true, retry_after_ms: null };
+    return { kind: 'failure', error, retry: true, retryAfterMs: null };
   }
 }
 

@@ -53,7 +53,7 @@ export function findSizeProblem(sent: {
 }): ConversationProblem | null {
   const hasTools = sent.tools !== undefined && !(Array.isArray(sent.tools) && sent.tools.length === 0);
   const units = JSON.stringify(sent.messages).length + (hasTools ? JSON.stringify(sent.tools).length : 0);
-  const limit = limits.serialized_messages_and_tools_units;
+  const limit = limits.maxSerializedMessagesAndToolsUnits;
   if (units <= limit) return null;
   return {
     param: 'messages',

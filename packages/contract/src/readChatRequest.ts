@@ -59,15 +59,15 @@ function findMessageProblem(messages: readonly ChatMessageInput[]): Problem | nu
     if (!isGiven(message.content) && !calls) {
       return { param, message: 'only an assistant message that makes tool calls may go without text' };
     }
-    if (textOf(message.content).length > limits.message_content_units) {
-      return { param, message: `its parts must take at most ${limits.message_content_units} UTF-16 units together` };
+    if (textOf(message.content).length > limits.maxMessageContentUnits) {
+      return { param, message: `its parts must take at most ${limits.maxMessageContentUnits} UTF-16 units together` };
     }
   }
   return null;
 }
 
 function normalise(request: ChatRequest): ChatReading {
-  const maxOutputTokens = request.max_completion_tokens ?? request.max_tokens ?? limits.output_tokens_default;
+  const maxOutputTokens = request.max_completion_tokens ?? request.max_tokens ?? limits.defaultOutputTokens;
   return {
     subject_id: request.subject_id ?? undefined,
     tenant_id: request.tenant_id ?? undefined,
@@ -79,7 +79,7 @@ function normalise(request: ChatRequest): ChatReading {
       parallel_tool_calls: request.parallel_tool_calls ?? undefined,
       response_format: request.response_format ?? undefined,
       max_output_tokens: maxOutputTokens,
-      temperature: request.temperature ?? limits.temperature_default,
+      temperature: request.temperature ?? limits.defaultTemperature,
     },
     delivery: {
       stream: request.stream ?? false,

@@ -134,7 +134,7 @@ async function beginAnew(handle: FileHandle): Promise<number> {
   return 0;
 }
 
-/** What the hub says beside a file must agree with its listing. It is better to know before gigabytes than after. */
+/** The headers beside a file must agree with the hub's listing. It is better to know before gigabytes than after. */
 function checkPromise(client: HubClient, { file, commit }: BlobDownload, { hubHeaders, response }: HubAnswer): void {
   if (response.status >= 400 && response.status !== 416) return;
   const promises: readonly (readonly [string, string])[] = [

@@ -27,7 +27,7 @@ let rich: TestKey;
 let poor: TestKey;
 before(async () => {
   // A context that long prompts pass, chats that do not wait (no worker runs), and no log to collect.
-  const overrides = { contextLength: 12_000, chat_wait_ms: 0, logger: pino({ level: 'silent' }) };
+  const overrides = { contextLength: 12_000, chatWaitMs: 0, logger: pino({ level: 'silent' }) };
   service = await openConformanceService(overrides, { durable: false });
   const { db } = service.database;
   rich = await createTestKey(db, await createTestProject(db, 1_000_000_000_000_000));
@@ -116,7 +116,7 @@ async function sendAll(
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
     const state = await findHalfStates(service.database.db);
-    assert.deepEqual(state.half_states, []);
+    assert.deepEqual(state.halfStates, []);
     assert.equal(state.jobs - jobsBefore, admitted.size, 'as many jobs as were admitted');
   }
   return answers;

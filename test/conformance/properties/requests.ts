@@ -33,7 +33,7 @@ const functionName = fc.string({ unit: oneOf('abAB01_-'), minLength: 1, maxLengt
 /** Anything that JSON can carry, lone surrogates and U+0000 too, and sometimes as much as is allowed. */
 const content = fc.oneof(
   { weight: 12, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
-  { weight: 1, arbitrary: fc.nat(limits.message_content_units).map((length) => 'x'.repeat(length)) },
+  { weight: 1, arbitrary: fc.nat(limits.maxMessageContentUnits).map((length) => 'x'.repeat(length)) },
   { weight: 1, arbitrary: fc.constantFrom('', '\u0000', '\ud800', '🙂'.repeat(20)) },
 );
 /** Content of messages that may not be empty. */
@@ -118,9 +118,9 @@ const shared = {
 };
 /** Two of the longest contents in one conversation can pass what is allowed together. */
 function fits({ messages: sent, tools = [] }: { readonly messages: object; readonly tools?: object }): boolean {
-  return JSON.stringify(sent).length + JSON.stringify(tools).length <= limits.serialized_messages_and_tools_units;
+  return JSON.stringify(sent).length + JSON.stringify(tools).length <= limits.maxSerializedMessagesAndToolsUnits;
 }
-const outputTokens = option(fc.integer({ min: limits.output_tokens_min, max: limits.output_tokens_max }));
+const outputTokens = option(fc.integer({ min: limits.minOutputTokens, max: limits.maxOutputTokens }));
 /** Few enough to be used again, now and then with other input. */
 const idempotencyKey = fc.oneof(
   { weight: 1, arbitrary: fc.nat(40).map((number) => `again-${number}-key`) },
@@ -160,7 +160,7 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
       ...shared,
       subject_id: option(subjectId),
       tenant_id: fc.option(tenantId, { nil: null, freq: 4 }),
-      max_completion_tokens: fc.option(fc.integer({ min: 1, max: limits.output_tokens_max }), { freq: 2 }),
+      max_completion_tokens: fc.option(fc.integer({ min: 1, max: limits.maxOutputTokens }), { freq: 2 }),
       stream: option(fc.boolean()),
       n: option(fc.constant(1)),
     })
@@ -171,8 +171,8 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
     tenant_id: tenant,
     content: fc.string({ unit: 'binary', minLength: 20, maxLength: 60 }),
     max_cost_microusd: fc.integer({
-      min: limits.learning_max_cost_min_microusd,
-      max: limits.learning_max_cost_max_microusd,
+      min: limits.minLearningMaxCostMicrousd,
+      max: limits.maxLearningMaxCostMicrousd,
     }),
     activate: option(fc.boolean()),
   });

@@ -69,7 +69,7 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
           <VersionRow
             key={version.id}
             version={version}
-            is_active={version.id === subject.active_version}
+            isActive={version.id === subject.active_version}
             verb={activeAt !== -1 && index > activeAt ? 'Roll back to this' : 'Activate'}
             busy={activate.isPending}
             onActivate={() => activate.mutate(version.id)}
@@ -82,23 +82,23 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
 
 function VersionRow(props: {
   readonly version: Version;
-  readonly is_active: boolean;
+  readonly isActive: boolean;
   readonly verb: string;
   readonly busy: boolean;
   readonly onActivate: () => void;
 }) {
-  const { version, is_active } = props;
+  const { version, isActive } = props;
   const project = useProject();
   const mayWrite = useMayWrite();
   const isExpired = Date.parse(version.expires_at) <= Date.now();
   return (
-    <li className={is_active ? 'now' : ''}>
+    <li className={isActive ? 'now' : ''}>
       <div className="title">
         <span>
-          <code>{version.id.slice(0, 14)}…</code> {is_active && <Status name="active" />}{' '}
+          <code>{version.id.slice(0, 14)}…</code> {isActive && <Status name="active" />}{' '}
           {isExpired && <Status name="expired" />}
         </span>
-        {mayWrite && !is_active && !isExpired && (
+        {mayWrite && !isActive && !isExpired && (
           <button disabled={props.busy} onClick={props.onActivate} aria-label={`${props.verb} ${version.id}`}>
             {props.verb}
           </button>

@@ -60,7 +60,7 @@ function chat(modelId: string): OperationSource {
     operationId: 'createChatCompletion',
     tag: 'Inference',
     summary: 'Ask, and wait for the answer',
-    description: `The same kind of job as a native inference, in the shapes that OpenAI clients use. The request waits up to ${limits.chat_wait_seconds} seconds. A job that is then pending, or that failed or needs reconciliation, is answered with 409, \`job_id\` and \`status_url\`.
+    description: `The same kind of job as a native inference, in the shapes that OpenAI clients use. The request waits up to ${limits.maxChatWaitSeconds} seconds. A job that is then pending, or that failed or needs reconciliation, is answered with 409, \`job_id\` and \`status_url\`.
 
 With \`stream: true\` the answer comes as server-sent events after it has been generated and checked: keepalive comments while the job runs, a delta with the text or the calls, a chunk with the finish reason, a usage chunk when \`stream_options.include_usage\` asks for it, and \`[DONE]\`. Where the job gives no answer, a frame with the error envelope takes the place of the chunks. Closing the connection does not cancel the job.
 

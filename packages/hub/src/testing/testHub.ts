@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly status: number;
 }
 
-/** What goes wrong. Each is asked once for each request. */
+/** The faults to inject. Each is asked once for each request. */
 export interface Faults {
   /** The connection is cut after this many bytes of a file's content. `null` for never. */
   cutAfter: (lengthBytes: number) => number | null;

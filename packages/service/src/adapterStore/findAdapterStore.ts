@@ -15,9 +15,9 @@ const maxLookedFor = 100;
 /** The same of a bucket, where each takes a request or two. */
 const maxLookedForInBucket = 10;
 
-export type StoreSettings = Pick<Config, 'data_folder' | 'adapter_bucket' | 'adapter_copies_bytes'>;
+export type StoreSettings = Pick<Config, 'dataFolder' | 'adapterBucket' | 'adapterCopiesBytes'>;
 
-/** Of a service, which starts also while its bucket is away, and says what it finds. */
+/** Given by a service only. It starts also while its bucket is away, and reports what it finds. */
 export interface StoreWatch {
   readonly logger: Logger;
   readonly metrics: AdapterStoreMetrics;
@@ -31,12 +31,12 @@ export interface StoreWatch {
  */
 export async function findAdapterStore(
   db: Kysely<Database>,
-  { data_folder, adapter_bucket, adapter_copies_bytes }: StoreSettings,
+  { dataFolder, adapterBucket, adapterCopiesBytes }: StoreSettings,
   watch?: StoreWatch,
 ): Promise<AdapterStore> {
-  return adapter_bucket === null
-    ? findFolderStore(db, data_folder)
-    : findBucketStore(db, { data_folder, adapter_bucket, adapter_copies_bytes }, watch);
+  return adapterBucket === null
+    ? findFolderStore(db, dataFolder)
+    : findBucketStore(db, { dataFolder, adapterBucket, adapterCopiesBytes }, watch);
 }
 
 export async function findFolderStore(db: Kysely<Database>, dataFolder: string): Promise<FolderStore> {
@@ -52,14 +52,14 @@ export async function findFolderStore(db: Kysely<Database>, dataFolder: string):
 
 async function findBucketStore(
   db: Kysely<Database>,
-  settings: StoreSettings & { readonly adapter_bucket: BucketConfig },
+  settings: StoreSettings & { readonly adapterBucket: BucketConfig },
   watch?: StoreWatch,
 ): Promise<AdapterStore> {
   // Whoever keeps adapters in a folder does not wait for the SDK to be loaded.
   const { openS3Bucket } = await import('./bucket/s3Bucket.js');
   const { isMarked, markBucket, openBucketStore } = await import('./bucket/bucketStore.js');
   const metrics = watch?.metrics;
-  const bucket = openS3Bucket(settings.adapter_bucket, {
+  const bucket = openS3Bucket(settings.adapterBucket, {
     onRequest: (operation, outcome) => metrics?.requested(operation, outcome),
   });
   let isAdmitted = false;
@@ -72,8 +72,8 @@ async function findBucketStore(
   };
   const store = await openBucketStore({
     bucket,
-    data_folder: settings.data_folder,
-    copies_bytes_max: settings.adapter_copies_bytes,
+    dataFolder: settings.dataFolder,
+    maxCopiesBytes: settings.adapterCopiesBytes,
     admit,
     ...(metrics === undefined ? {} : { observer: metrics }),
     onWrongBytes: (adapterHash) =>
@@ -82,7 +82,7 @@ async function findBucketStore(
         'the files of an adapter in the bucket are not those that its name promises',
       ),
   });
-  metrics?.watchCopies(store.copied_bytes, settings.adapter_copies_bytes);
+  metrics?.watchCopies(store.copiedBytes, settings.adapterCopiesBytes);
   try {
     await admit();
   } catch (error) {

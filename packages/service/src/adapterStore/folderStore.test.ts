@@ -10,7 +10,7 @@ import { storeMark } from './adapterStore.js';
 import { type FolderStore, openFolderStore } from './folderStore.js';
 import { openWorkFolder } from './workFolder.js';
 
-/** What is in the store beside its mark. */
+/** Lists the store without its mark. */
 async function entriesIn(dataFolder: string): Promise<string[]> {
   return (await readdir(path.join(dataFolder, 'adapters'))).filter((name) => name !== storeMark);
 }
@@ -132,7 +132,7 @@ describe('adapter store', () => {
   });
 
   describe('survives a power cut:', { skip: process.platform !== 'linux' && 'syncs are watched by /proc' }, () => {
-    /** What the home of all adapters held whenever it was synced. */
+    /** Lists the home of all adapters as it was each time that it was synced. */
     async function homeSyncs(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
       const watched = await watchSyncs();
       try {

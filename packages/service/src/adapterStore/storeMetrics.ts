@@ -33,7 +33,7 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
   });
   for (const outcome of ['hit', 'miss'] as const) asked.inc({ outcome }, 0);
   for (const operation of operations) for (const outcome of outcomes) requests.inc({ operation, outcome }, 0);
-  let watched = { bytes: (): number => 0, bytes_max: 0 };
+  let watched = { bytes: (): number => 0, maxBytes: 0 };
   new Gauge({
     name: 'engraft_adapter_copies_bytes',
     help: 'Bytes of the copies of adapters on this machine.',
@@ -47,7 +47,7 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
     help: 'How many bytes they may have, but for those in use.',
     registers,
     collect() {
-      this.set(watched.bytes_max);
+      this.set(watched.maxBytes);
     },
   });
   return {
@@ -55,7 +55,7 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
     evicted: () => evicted.inc(),
     requested: (operation, outcome) => requests.inc({ operation, outcome }),
     watchCopies: (bytes, maxBytes) => {
-      watched = { bytes, bytes_max: maxBytes };
+      watched = { bytes, maxBytes };
     },
   };
 }

@@ -59,7 +59,7 @@ export type AdmissionRefusal =
 export interface Shortfall {
   readonly kind: 'refused';
   readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
-  /** What the job would have reserved, and what was left for it. */
+  /** The amount that the job would have reserved. The next field is the amount that was left for it. */
   readonly needed_microusd: number;
   readonly left_microusd: number;
 }

@@ -7,7 +7,7 @@ export type MonthlyLimitsOutcome =
   | { readonly kind: 'within_limits' }
   | {
       readonly kind: 'spending_limit_reached' | 'monthly_capacity_reached';
-      /** What is left of the limit after the new job's reservation. Below zero if the limit is passed. */
+      /** The rest of the limit after the new job's reservation. Below zero if the limit is passed. */
       readonly left_microusd: number;
     };
 

@@ -11,13 +11,13 @@ const rememberedMs = 100;
  * is answered however full the queue is.
  */
 export class FullQueues {
-  readonly #full_until_ms = new Map<string, number>();
+  readonly #fullUntilMs = new Map<string, number>();
 
-  /** @param now_ms monotonic */
-  constructor(readonly now_ms: () => number) {}
+  /** @param nowMs monotonic */
+  constructor(readonly nowMs: () => number) {}
 
   found(code: FullQueue, projectId: string): void {
-    this.#full_until_ms.set(nameOf(code, projectId), this.now_ms() + rememberedMs);
+    this.#fullUntilMs.set(nameOf(code, projectId), this.nowMs() + rememberedMs);
   }
 
   /** `null` if nothing is known about it, so that it has to be looked at. */
@@ -27,10 +27,10 @@ export class FullQueues {
   }
 
   #isFull(name: string): boolean {
-    const untilMs = this.#full_until_ms.get(name);
+    const untilMs = this.#fullUntilMs.get(name);
     if (untilMs === undefined) return false;
-    if (untilMs > this.now_ms()) return true;
-    this.#full_until_ms.delete(name);
+    if (untilMs > this.nowMs()) return true;
+    this.#fullUntilMs.delete(name);
     return false;
   }
 }

@@ -116,7 +116,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.ok(first.kind === 'admitted' && second.kind === 'admitted');
     assert.equal((await admit(key, limits)).kind, 'refused');
     assert.equal(await counted(), 2);
-    const claimed = await claimJob(database.db, { worker_id: 'worker', kind: 'inference', lease_ms: 60_000 });
+    const claimed = await claimJob(database.db, { worker_id: 'worker', kind: 'inference', leaseMs: 60_000 });
     assert.equal(await counted(), 2, 'a running job is open');
     assert.ok(claimed !== null);
     await releaseJob(database.db, claimed);
@@ -124,7 +124,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.equal((await cancelJob(database.db, first.job_id)).kind, 'cancelled');
     assert.equal(await counted(), 1);
     await assert.rejects(database.db.updateTable('open_jobs').set({ jobs: 0 }).execute(), /permission denied/);
-    assert.deepEqual((await findHalfStates(database.db)).half_states, []);
+    assert.deepEqual((await findHalfStates(database.db)).halfStates, []);
   });
 
   test('simultaneous admissions of several projects pass the limit of the service by one job for each other project', async () => {
@@ -172,7 +172,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     const [key, other] = [await newKey(), await newKey()];
     let nowMs = 0;
     const openJobs = { of_project: 1, of_service: far };
-    const { app } = buildTestApp(database.db, { open_jobs: openJobs, now_ms: () => nowMs });
+    const { app } = buildTestApp(database.db, { open_jobs: openJobs, nowMs: () => nowMs });
     const chat = (by: TestKey, headers: Record<string, string> = {}) =>
       call(app, 'POST', '/v1/chat/completions', {
         key: by,

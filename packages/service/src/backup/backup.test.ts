@@ -70,7 +70,7 @@ describe('backup and restore', () => {
     assert.equal(rows, Object.values(contents).flat().length);
 
     const restored = source.newPath();
-    const report = await restoreBackup({ file, data_folder: restored, database_url: null });
+    const report = await restoreBackup({ file, dataFolder: restored, databaseUrl: null });
     assert.deepEqual([report.rows, report.adapters, report.migrations], [rows, 2, []]);
     assert.deepEqual(report.ledger, { ok: true, differences: [] });
     assert.deepEqual((await readdir(restored)).sort(), ['adapters', 'default-key', 'postgres']);
@@ -78,9 +78,9 @@ describe('backup and restore', () => {
     assert.equal((await stat(path.join(restored, 'default-key'))).mode & 0o777, 0o600);
     assert.ok(await isAdapterIntact((await openFolderStore(restored)).locate(version.adapter_hash)));
 
-    const installation = await openInstallation({ data_folder: restored, database_url: null }, { max_connections: 2 });
+    const installation = await openInstallation({ dataFolder: restored, databaseUrl: null }, { maxConnections: 2 });
     try {
-      assert.equal(installation.unrestricted_because, null);
+      assert.equal(installation.unrestrictedBecause, null);
       assert.deepEqual(await tableContents(installation.db), contents);
       const [here, there] = [await schemaRules(db), await schemaRules(installation.db)];
       assert.deepEqual(
@@ -133,7 +133,7 @@ describe('backup and restore', () => {
         assert.deepEqual(missing_adapters, []);
         await withEmptyDatabase(source.database, async (databaseUrl) => {
           const folder = source.newPath();
-          const report = await restoreBackup({ file, data_folder: folder, database_url: databaseUrl });
+          const report = await restoreBackup({ file, dataFolder: folder, databaseUrl });
           assert.deepEqual([report.ledger.differences, report.missing_adapters], [[], []]);
           const versions = await reading(databaseUrl, (restored) =>
             restored.selectFrom('versions').select('adapter_hash').distinct().execute(),
@@ -169,7 +169,7 @@ describe('backup and restore', () => {
     assert.equal(await source.store.has(adapter_hash), false);
     await withEmptyDatabase(source.database, async (databaseUrl) => {
       const folder = source.newPath();
-      await restoreBackup({ file, data_folder: folder, database_url: databaseUrl });
+      await restoreBackup({ file, dataFolder: folder, databaseUrl });
       assert.ok(await (await openFolderStore(folder)).has(adapter_hash));
     });
   });
@@ -187,7 +187,7 @@ describe('backup and restore', () => {
     assert.deepEqual(missing_adapters, []);
     await withEmptyDatabase(source.database, async (databaseUrl) => {
       const folder = source.newPath();
-      const report = await restoreBackup({ file, data_folder: folder, database_url: databaseUrl });
+      const report = await restoreBackup({ file, dataFolder: folder, databaseUrl });
       assert.deepEqual([report.missing_adapters, report.ledger.differences], [[], []]);
       const restored = await openFolderStore(folder);
       assert.deepEqual([await restored.has(adapter_hash), await restored.has(shared)], [false, true]);
@@ -208,7 +208,7 @@ describe('backup and restore', () => {
     const { file, missing_adapters } = await source.backUp();
     assert.deepEqual([...missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
     await withEmptyDatabase(source.database, async (databaseUrl) => {
-      const report = await restoreBackup({ file, data_folder: source.newPath(), database_url: databaseUrl });
+      const report = await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl });
       assert.deepEqual([...report.missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
       const marked = await reading(databaseUrl, (restored) =>
         restored.selectFrom('versions').select('id').where('damaged_at', 'is not', null).execute(),
@@ -241,7 +241,7 @@ describe('backup and restore', () => {
       .execute();
     const { file } = await source.backUp();
     await withEmptyDatabase(source.database, async (databaseUrl) => {
-      await restoreBackup({ file, data_folder: source.newPath(), database_url: databaseUrl });
+      await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl });
       await reading(databaseUrl, async (restored) => {
         const left = await restored.selectFrom('job_phases').select(['job_id', 'phase']).execute();
         const of = (id: string) => left.filter((each) => each.job_id === id).map((each) => each.phase);

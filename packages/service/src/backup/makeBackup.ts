@@ -17,7 +17,7 @@ import { writeArchive } from './writeArchive.js';
 
 export interface BackupOptions {
   readonly db: Kysely<Database>;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** The store from `findAdapterStore`: an empty folder may be a file system that is not mounted. */
   readonly store: AdapterStore;
   readonly file: string;
@@ -80,7 +80,7 @@ async function assertReplaceable(file: string): Promise<void> {
 type Written = (header: format.BackupHeader, manifest: format.BackupManifest) => void;
 
 async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Written): AsyncGenerator<Uint8Array> {
-  const { db, data_folder, onProgress } = options;
+  const { db, dataFolder, onProgress } = options;
   const tables = await existingTables(db, serviceTables);
   const snapshot = await db
     .startTransaction()
@@ -97,7 +97,7 @@ async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Wr
     const rows = yield* readAllTables(snapshot, header, onProgress);
     const needed = await findNeededAdapters(snapshot, header.tables['versions'] ?? []);
     const adapters = yield* readAllAdapters(store, needed, onProgress);
-    const defaultKey = await readDefaultKey(data_folder);
+    const defaultKey = await readDefaultKey(dataFolder);
     if (defaultKey !== null) yield* tarText(format.names.defaultKey, `${defaultKey}\n`);
     const manifest = { tables: rows, ...adapters };
     yield* tarText(format.names.manifest, JSON.stringify(manifest, null, 2));

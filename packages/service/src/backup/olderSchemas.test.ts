@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { makeBackup } from './makeBackup.js';
 import { restoreBackup } from './restoreBackup.js';
 
-/** What a service of any release may have written; columns that came later have defaults. */
+/** Rows that a service of any release may have written; columns that came later have defaults. */
 const rows = `
   INSERT INTO projects (id, name) VALUES ('p', 'p');
   INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
@@ -81,17 +81,13 @@ describe('a database of an older schema', async () => {
         await migrate(url, folder);
         await sql.raw(rows).execute(db);
         const store = await openFolderStore(home);
-        await makeBackup({ db, data_folder: home, store, file, engraft_version: '0.0.0' });
+        await makeBackup({ db, dataFolder: home, store, file, engraft_version: '0.0.0' });
         assert.deepEqual(await migrate(url), schemas.slice(schemas.indexOf(schema) + 1));
         await assertNewest(db);
         return tableContents(db);
       });
       await withDatabase(async (databaseUrl, db) => {
-        const report = await restoreBackup({
-          file,
-          data_folder: path.join(home, `of ${schema}`),
-          database_url: databaseUrl,
-        });
+        const report = await restoreBackup({ file, dataFolder: path.join(home, `of ${schema}`), databaseUrl });
         assert.deepEqual(report.migrations, schemas.slice(schemas.indexOf(schema) + 1));
         await assertNewest(db);
         // Its adapter has never been there, and the others have the time at which a migration made their rows.

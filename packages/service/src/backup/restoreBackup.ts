@@ -21,11 +21,11 @@ import { checkSeal } from './seal.js';
 
 export interface RestoreOptions {
   readonly file: string;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** `null` for a database embedded in the data folder. */
-  readonly database_url: string | null;
+  readonly databaseUrl: string | null;
   /** Without it adapters go into the data folder. */
-  readonly adapter_bucket?: BucketConfig | null;
+  readonly adapterBucket?: BucketConfig | null;
   readonly onProgress?: (progress: BackupProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -41,20 +41,20 @@ export interface RestoreReport {
 }
 
 /**
- * Turns a backup into a data folder, with a database of its own or in the empty one of `database_url`. The whole file
+ * Turns a backup into a data folder, with a database of its own or in the empty one of `databaseUrl`. The whole file
  * is compared with its checksum before anything is made, and nothing in the folder can be used before all of it is
  * there. A failure leaves the folder as empty as it was, and nothing in the database.
  * @throws BackupError, and MigrationError if a newer release made the backup
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { file, data_folder, database_url, onProgress, signal } = options;
+  const { file, dataFolder, databaseUrl, onProgress, signal } = options;
   await checkSeal(file, (done, total) => onProgress?.({ phase: 'checking', done, total, unit: 'bytes' }), signal);
   const { migrations } = await readHeader(file);
   await assertMigratable(migrations, file);
-  const claim = await claimFolder(data_folder);
+  const claim = await claimFolder(dataFolder);
   try {
-    const report = await withTarget(database_url, claim.staging, (url) => restoreInto(url, claim.staging, options));
-    await activate(claim.staging, data_folder);
+    const report = await withTarget(databaseUrl, claim.staging, (url) => restoreInto(url, claim.staging, options));
+    await activate(claim.staging, dataFolder);
     return report;
   } catch (error) {
     await claim.giveUp();
@@ -106,7 +106,7 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
     await client.query('BEGIN');
     await lockSchema(client);
     await assertUnused(client);
-    const result = await withStore(staging, options.adapter_bucket ?? null, (adapters) =>
+    const result = await withStore(staging, options.adapterBucket ?? null, (adapters) =>
       loadAll(client, adapters, staging, options),
     );
     // Where no answer comes it may have been done: the adapters stay.
@@ -121,7 +121,7 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
   return { created_at: header.created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } };
 }
 
-/** What `work` has put into the store does not stay there when it fails. */
+/** Runs `work`. If it fails, removes from the store what it has put there. */
 async function withStore<Result>(
   staging: string,
   adapterBucket: BucketConfig | null,

@@ -22,7 +22,7 @@ export async function openRestoredStore(staging: string, bucketConfig: BucketCon
   const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
   const bucket = openS3Bucket(bucketConfig);
   // What is restored is not asked for here: no copies are needed.
-  const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve() };
+  const options = { bucket, dataFolder: staging, maxCopiesBytes: 0, admit: () => Promise.resolve() };
   const store = await openBucketStore(options);
   const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patienceMs));
   try {

@@ -26,7 +26,7 @@ const auditEvent = z.strictObject({
   details: z.record(z.string(), z.unknown()),
 });
 
-/** What operators do about jobs, and what is kept of it: the command as a script runs it. */
+/** The command as a script of an operator runs it: changes to jobs, and the audit log of them. */
 describe('engraft for operators', () => {
   let database: TestDatabase;
   let key: TestKey;

@@ -4,7 +4,7 @@ import { beforeRunaway } from './runaway.js';
 
 export interface ShownAnswer {
   readonly text: string;
-  /** What there is to say of it besides. */
+  /** A note about the answer, shown apart from it. */
   readonly remark: string | null;
 }
 

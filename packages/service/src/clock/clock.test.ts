@@ -47,7 +47,7 @@ describe('the clock', () => {
       },
     });
     const metrics = new Registry();
-    const watching = await watchClock({ db: clock.db, logger: pino({}, sink), metrics, interval_ms: 10 });
+    const watching = await watchClock({ db: clock.db, logger: pino({}, sink), metrics, intervalMs: 10 });
     const metric = async (name: string): Promise<number> => {
       const text = await metrics.metrics();
       return Number(
@@ -121,13 +121,13 @@ describe('the clock', () => {
         const [waitedMs, firstMs, betweenMs, secondMs, when, jumpMs] = sample;
         const askedMs = waitedMs + firstMs + betweenMs;
         const earlier = {
-          database_ms: waitedMs + when * firstMs,
-          asked_ms: waitedMs,
-          answered_ms: waitedMs + firstMs,
+          databaseMs: waitedMs + when * firstMs,
+          askedMs: waitedMs,
+          answeredMs: waitedMs + firstMs,
         };
-        const later = { asked_ms: askedMs, answered_ms: askedMs + secondMs };
+        const later = { askedMs, answeredMs: askedMs + secondMs };
         const measure = (aheadMs: number) =>
-          measureJump(earlier, { ...later, database_ms: askedMs + when * secondMs + aheadMs });
+          measureJump(earlier, { ...later, databaseMs: askedMs + when * secondMs + aheadMs });
         assert.ok(Math.abs(measure(0)) < 1e-6);
         const measuredMs = measure(jumpMs);
         assert.ok(Math.abs(measuredMs) <= Math.abs(jumpMs) + 1e-6);
@@ -137,7 +137,7 @@ describe('the clock', () => {
   });
 
   const claim = (workerId: string): Promise<ClaimedJob | null> =>
-    claimJob(clock.db, { worker_id: workerId, kind: 'internalization', lease_ms: 15_000 });
+    claimJob(clock.db, { worker_id: workerId, kind: 'internalization', leaseMs: 15_000 });
 
   it('goes back, and the job of a worker that died is taken over as ever, that of one that lives is not', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));

@@ -9,9 +9,9 @@ export const minJumpMs = 60_000;
  * milliseconds.
  */
 export interface ClockReading {
-  readonly database_ms: number;
-  readonly asked_ms: number;
-  readonly answered_ms: number;
+  readonly databaseMs: number;
+  readonly askedMs: number;
+  readonly answeredMs: number;
 }
 
 /**
@@ -20,9 +20,9 @@ export interface ClockReading {
  * clock stands still while the machine sleeps, which then looks like a jump forward.
  */
 export function measureJump(earlier: ClockReading, later: ClockReading): number {
-  const passedMs = later.database_ms - earlier.database_ms;
-  const longestMs = later.answered_ms - earlier.asked_ms;
-  const shortestMs = later.asked_ms - earlier.answered_ms;
+  const passedMs = later.databaseMs - earlier.databaseMs;
+  const longestMs = later.answeredMs - earlier.askedMs;
+  const shortestMs = later.askedMs - earlier.answeredMs;
   if (passedMs > longestMs) return passedMs - longestMs;
   return Math.min(0, passedMs - shortestMs);
 }

@@ -16,7 +16,7 @@ export interface ClockWatchOptions {
   readonly db: Kysely<Database>;
   readonly logger: Logger;
   readonly metrics: Registry;
-  readonly interval_ms?: number;
+  readonly intervalMs?: number;
 }
 
 export interface ClockWatch {
@@ -32,7 +32,7 @@ export async function watchClock({
   db,
   logger,
   metrics,
-  interval_ms = defaultIntervalMs,
+  intervalMs = defaultIntervalMs,
 }: ClockWatchOptions): Promise<ClockWatch> {
   const report = createReport(logger, metrics);
   const stopping = new AbortController();
@@ -43,7 +43,7 @@ export async function watchClock({
     try {
       const askedMs = performance.now();
       const sighting = await observeClock(db);
-      const reading = { database_ms: sighting.now_ms, asked_ms: askedMs, answered_ms: performance.now() };
+      const reading = { databaseMs: sighting.now_ms, askedMs, answeredMs: performance.now() };
       if (earlier === null) report.absence(sighting);
       else report.jump(measureJump(earlier, reading));
       earlier = reading;
@@ -55,7 +55,7 @@ export async function watchClock({
   };
   const loop = async (): Promise<void> => {
     for (;;) {
-      await sleep(interval_ms, undefined, { signal }).catch(() => undefined);
+      await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       await look();
     }

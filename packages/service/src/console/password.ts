@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 import { promisify } from 'node:util';
 
 /** As OWASP's "Password Storage Cheat Sheet" has it for 32 MiB: N 2^15, r 8, p 3. */
-const cost = { log2_n: 15, r: 8, p: 3 } as const;
+const cost = { log2N: 15, r: 8, p: 3 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -12,7 +12,7 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashOf(password, salt, cost);
-  return ['scrypt', cost.log2_n, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+  return ['scrypt', cost.log2N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
 /** Without a stored hash it takes as long and fails, so that nobody learns by the time who has an account. */
@@ -25,7 +25,7 @@ export async function isPassword(password: string, stored: string | null): Promi
   if (match === null) throw new Error('a stored password hash is malformed');
   const [, log2N, r, p, salt = '', hash = ''] = match;
   const made = await hashOf(password, Buffer.from(salt, 'base64url'), {
-    log2_n: Number(log2N),
+    log2N: Number(log2N),
     r: Number(r),
     p: Number(p),
   });
@@ -33,13 +33,13 @@ export async function isPassword(password: string, stored: string | null): Promi
 }
 
 interface Cost {
-  readonly log2_n: number;
+  readonly log2N: number;
   readonly r: number;
   readonly p: number;
 }
 
-function hashOf(password: string, salt: Buffer, { log2_n, r, p }: Cost): Promise<Buffer> {
-  const workFactor = 2 ** log2_n;
+function hashOf(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
+  const workFactor = 2 ** log2N;
   // People's keyboards compose letters differently.
   return derive(password.normalize('NFKC'), salt, hashBytes, { N: workFactor, r, p, maxmem: 129 * workFactor * r });
 }

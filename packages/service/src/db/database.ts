@@ -8,7 +8,7 @@ export interface DatabaseOptions {
    * The longest that one query or transaction may hold a connection, which is then ended. A server that vanished, or
    * that a firewall forgot, never says so. There is no limit if this is left out.
    */
-  readonly held_ms_max?: number;
+  readonly maxHeldMs?: number;
 }
 
 /** How long a request waits for a connection before the database counts as unavailable. */
@@ -47,7 +47,7 @@ export interface CountedDatabase {
 }
 
 /** Does the same for callers who watch its connections. */
-export function openCountedDatabase(url: string, { maxConnections, held_ms_max }: DatabaseOptions): CountedDatabase {
+export function openCountedDatabase(url: string, { maxConnections, maxHeldMs }: DatabaseOptions): CountedDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -61,7 +61,7 @@ export function openCountedDatabase(url: string, { maxConnections, held_ms_max }
   // busy elsewhere. The next query on them reports it. Without a listener, the event would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  if (held_ms_max !== undefined) endConnectionsHeldFor(held_ms_max, pool);
+  if (maxHeldMs !== undefined) endConnectionsHeldFor(maxHeldMs, pool);
   return {
     db: new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }),
     counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: maxConnections }),

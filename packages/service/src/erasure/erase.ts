@@ -6,7 +6,7 @@ import { cancelJob } from '../jobs/cancelJob.js';
 import { eraseSubjects } from '../subjects/eraseSubjects.js';
 import { eraseVersionsOf } from '../versions/eraseVersions.js';
 
-/** What an erasure removed. */
+/** Counts of the things that an erasure removed. */
 export interface Erased {
   readonly subjects: number;
   readonly versions: number;

@@ -33,21 +33,21 @@ export interface AppOptions extends AdmissionContext {
   /** The name of the model on the wire. */
   readonly model_id: string;
   /** How long a chat completion waits for its job. */
-  readonly chat_wait_ms: number;
+  readonly chatWaitMs: number;
   /** How often a waiting stream shows that it is alive. */
-  readonly keepalive_ms?: number;
+  readonly keepaliveMs?: number;
   /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
   /** The longest time that a client may take to send one request. */
-  readonly request_timeout_ms?: number;
+  readonly requestTimeoutMs?: number;
   /** Without it no traces are taken. */
   readonly tracing?: Tracing;
   /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
-  readonly operations_apart?: boolean;
+  readonly operationsApart?: boolean;
   /** Monotonic, for limits by address and the sampling of the log. */
-  readonly now_ms?: () => number;
+  readonly nowMs?: () => number;
 }
 
 const defaultRequestTimeoutMs = 60_000;
@@ -65,9 +65,9 @@ const closingWaitMs = 7_000;
  * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const app = newApp(options.logger, options.chat_wait_ms, options.request_timeout_ms);
-  const { now_ms = () => performance.now() } = options;
-  const strangers = createStrangerLimits(now_ms);
+  const app = newApp(options.logger, options.chatWaitMs, options.requestTimeoutMs);
+  const { nowMs = () => performance.now() } = options;
+  const strangers = createStrangerLimits(nowMs);
   const authenticateRequest = createAuthentication(options.db, strangers);
   const watcher = startJobWatcher(options.db);
   let closing = false;
@@ -77,13 +77,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
     await untilLeft(app.server);
   });
   endConnectionsOnceAnswered(app, () => closing);
-  observeRequests(app, options.metrics, now_ms);
+  observeRequests(app, options.metrics, nowMs);
   const beginTrace = traceRequests(app, options.tracing ?? noTracing);
   answerUnknownPaths(app, strangers);
 
-  const open = { ...options, strangers, now_ms };
+  const open = { ...options, strangers, nowMs };
   healthRoutes(app, open);
-  if (options.operations_apart !== true) {
+  if (options.operationsApart !== true) {
     metricsRoute(app, open);
     descriptionRoutes(app, open);
   }
@@ -114,22 +114,22 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
 export interface OperationsAppOptions extends Pick<
   AppOptions,
-  'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'
+  'model_id' | 'readiness' | 'logger' | 'metrics' | 'nowMs'
 > {
   /** Whether this process serves the API, which is then described. */
-  readonly has_api: boolean;
+  readonly hasApi: boolean;
 }
 
 /** Routes that need no key, for an address of their own: health, metrics and the description of the API. */
 export function buildOperationsApp(options: OperationsAppOptions): FastifyInstance {
   const app = newApp(options.logger, 0);
-  const { now_ms = () => performance.now() } = options;
-  const strangers = createStrangerLimits(now_ms);
+  const { nowMs = () => performance.now() } = options;
+  const strangers = createStrangerLimits(nowMs);
   answerUnknownPaths(app, strangers);
-  const open = { ...options, strangers, now_ms };
+  const open = { ...options, strangers, nowMs };
   healthRoutes(app, open);
   metricsRoute(app, open);
-  if (options.has_api) descriptionRoutes(app, open);
+  if (options.hasApi) descriptionRoutes(app, open);
   return app;
 }
 
@@ -171,8 +171,8 @@ function newApp(
 }
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
-  const fullQueues = new FullQueues(options.now_ms ?? (() => performance.now()));
-  chatRoute(api, { keepalive_ms: defaultKeepaliveMs, ...options, watcher, full_queues: fullQueues });
+  const fullQueues = new FullQueues(options.nowMs ?? (() => performance.now()));
+  chatRoute(api, { keepaliveMs: defaultKeepaliveMs, ...options, watcher, fullQueues });
   inferenceRoute(api, options);
   internalizationRoute(api, options);
   jobRoutes(api, options);
@@ -181,7 +181,7 @@ function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatche
   modelsRoute(api, options);
 }
 
-/** What Node.js answers by itself has no error envelope, or is no answer at all. */
+/** Answers by Node.js itself have no error envelope, or are no answers at all. */
 function leaveNothingToNode(server: Server): void {
   // Node.js would answer a bare 417. RFC 9110 lets a server ignore an expectation that it does not know.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

@@ -390,7 +390,7 @@ describe('"Same key, same namespace and same normalized input: original job retu
 describe('waiting', () => {
   test('"If the job is pending, failed or in reconciliation after admission, the response is 409 with `error.job_id`, `error.status_url`, `retryable: false`"', async () => {
     reply = neverAnswered;
-    await withApp({ chat_wait_ms: 100 }, async (app) => {
+    await withApp({ chatWaitMs: 100 }, async (app) => {
       const headers = { 'idempotency-key': 'to-be-read-later', app };
       const pending = await post(chat, headers);
       assertError(pending, 409, 'job_pending');
@@ -450,7 +450,7 @@ describe('waiting', () => {
 
   test('a wait of 0 answers at once: with the job when it is done, else 409 `job_pending`', async () => {
     const headers = { 'idempotency-key': 'not-waited-for' };
-    await withApp({ chat_wait_ms: 0 }, async (app) => {
+    await withApp({ chatWaitMs: 0 }, async (app) => {
       const pending = await post(chat, { ...headers, app });
       assertError(pending, 409, 'job_pending');
       const answer = await complete(chat, headers);

@@ -21,7 +21,7 @@ describe('"Buffered SSE"', () => {
   before(async () => {
     service = await startTestService(
       scriptedEngine(() => reply()),
-      { keepalive_ms: 30 },
+      { keepaliveMs: 30 },
     );
   });
   beforeEach(() => {
@@ -148,7 +148,7 @@ describe('"Buffered SSE"', () => {
 
   test('the same, pending and in reconciliation', async () => {
     reply = () => new Promise<never>(() => undefined);
-    const { app } = buildTestApp(service.db, { chat_wait_ms: 50 });
+    const { app } = buildTestApp(service.db, { chatWaitMs: 50 });
     const headers = { 'idempotency-key': 'never-answered' };
     const post = () => call(app, 'POST', '/v1/chat/completions', { key: service.key, body: chat, headers });
     const codesOf = (text: string) =>
@@ -180,7 +180,7 @@ describe('"Buffered SSE"', () => {
 
   test('a service that stops still answers who waits, and then nobody keeps it open', { timeout: 30_000 }, async () => {
     reply = () => new Promise<never>(() => undefined);
-    const { app } = buildTestApp(service.db, { chat_wait_ms: 300 });
+    const { app } = buildTestApp(service.db, { chatWaitMs: 300 });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const headers = { authorization: service.key.authorization, 'content-type': 'application/json' };
     const post = (body: object) =>

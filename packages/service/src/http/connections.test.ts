@@ -93,7 +93,7 @@ describe('connections', () => {
   });
 
   it('are ended where a request comes a byte at a time, or nothing ever comes', async () => {
-    await listen({ request_timeout_ms: 1_000 });
+    await listen({ requestTimeoutMs: 1_000 });
     const [slow, silent] = [await open(), await open()];
     const drip = async (): Promise<void> => {
       for (const byte of post('one-byte-at-a-time')) {

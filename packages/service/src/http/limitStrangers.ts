@@ -11,11 +11,11 @@ import { rateRefusal } from './rateHeaders.js';
  */
 const limits = {
   /** Each costs a query. */
-  unknown_key: { burst_requests: 1_000, requests_per_second: 20 },
+  unknown_key: { burstRequests: 1_000, requestsPerSecond: 20 },
   /** No key, or a text that cannot be one. A 401 costs no more than a 429, and tests send many. */
-  no_key: { burst_requests: 5_000, requests_per_second: 200 },
-  operations: { burst_requests: 1_000, requests_per_second: 20 },
-  probes: { burst_requests: 1_000, requests_per_second: 20 },
+  no_key: { burstRequests: 5_000, requestsPerSecond: 200 },
+  operations: { burstRequests: 1_000, requestsPerSecond: 20 },
+  probes: { burstRequests: 1_000, requestsPerSecond: 20 },
 } as const;
 
 export type StrangerRequest = keyof typeof limits;
@@ -39,8 +39,7 @@ const delayMs = 250;
 
 /** `nowMs` is a monotonic clock. */
 export function createStrangerLimits(nowMs: () => number): StrangerLimits {
-  const limitOf = (what: StrangerRequest): RequestLimit =>
-    createRequestLimit({ ...limits[what], callers_max: maxCallers, now_ms: nowMs });
+  const limitOf = (what: StrangerRequest): RequestLimit => createRequestLimit({ ...limits[what], maxCallers, nowMs });
   const buckets: Readonly<Record<StrangerRequest, RequestLimit>> = {
     unknown_key: limitOf('unknown_key'),
     no_key: limitOf('no_key'),

@@ -6,16 +6,16 @@ import type { RequestAllowance } from '../rateLimit/requestAllowance.js';
 export function rateRefusal(reply: FastifyReply, allowance: RequestAllowance, tooMany: string): ApiError {
   sayAllowance(reply, allowance);
   // Whole seconds, rounded up, so that a client that waits this long is accepted.
-  void reply.header('retry-after', Math.max(1, Math.ceil(allowance.retry_after_ms / 1000)));
+  void reply.header('retry-after', Math.max(1, Math.ceil(allowance.retryAfterMs / 1000)));
   return new ApiError('rate_limited', { message: `Too many requests ${tooMany}; wait as Retry-After says.` });
 }
 
 /** Sets the `x-ratelimit-*` headers that OpenAI's clients read. */
 export function sayAllowance(reply: FastifyReply, allowance: RequestAllowance): void {
   void reply.headers({
-    'x-ratelimit-limit-requests': allowance.limit_requests,
-    'x-ratelimit-remaining-requests': allowance.remaining_requests,
-    'x-ratelimit-reset-requests': formatDuration(allowance.reset_ms),
+    'x-ratelimit-limit-requests': allowance.limitRequests,
+    'x-ratelimit-remaining-requests': allowance.remainingRequests,
+    'x-ratelimit-reset-requests': formatDuration(allowance.resetMs),
   });
 }
 

@@ -15,7 +15,7 @@ export function requiredIdempotencyKey(request: FastifyRequest): string {
 /** "If `Idempotency-Key` is omitted the gateway generates one and returns it in the header." */
 export function givenOrNewIdempotencyKey(request: FastifyRequest): string {
   const given = idempotencyKeyHeader(request);
-  request.state.repeats_as_new = given === undefined;
+  request.state.repeatsAsNew = given === undefined;
   return given ?? randomUUID();
 }
 
@@ -57,7 +57,7 @@ export function selectedSubject(request: FastifyRequest, bodySubjectId: string |
 /** The tenant on which key, header and body agree. 422 if they do not. */
 export function selectedTenant(request: FastifyRequest, bodyTenantId?: string): TenantId {
   const outcome = resolveTenant({
-    key_tenant_id: keyOf(request).tenant_id,
+    keyTenantId: keyOf(request).tenant_id,
     header: tenantHeader(request),
     body: bodyTenantId,
   });

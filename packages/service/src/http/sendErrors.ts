@@ -83,7 +83,7 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
   const envelope = envelopeOf(error, request.id);
   // OpenAI's clients repeat every 409, 429 and 5xx unless told otherwise: without an idempotency key, as a new job each
   // time. An admission whose end is unknown may have made a job already; a 429 has made none.
-  const mayRepeat = envelope.error.retryable && (error.status === 429 || !request.state.repeats_as_new);
+  const mayRepeat = envelope.error.retryable && (error.status === 429 || !request.state.repeatsAsNew);
   void reply.header('x-should-retry', String(mayRepeat));
   return reply.code(error.status).send(envelope);
 }

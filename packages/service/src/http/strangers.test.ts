@@ -28,7 +28,7 @@ beforeEach(() => {
     await new Promise(setImmediate);
     return readinessAsked === 2 ? ['engine'] : [];
   };
-  service = buildTestApp(database.db, { now_ms: () => nowMs, metrics, readiness });
+  service = buildTestApp(database.db, { nowMs: () => nowMs, metrics, readiness });
 });
 
 interface From {

@@ -11,7 +11,7 @@ export interface Claim {
   /**
    * How long the job stays with this worker unless it extends the lease. At most `lease_ms_max`, see `shortenLeases`.
    */
-  readonly lease_ms: number;
+  readonly leaseMs: number;
 }
 
 export interface ClaimedJob extends JobLease {
@@ -58,14 +58,14 @@ const lookedAt = 16;
  */
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
-  const heldUntilMs = performance.now() + claim.lease_ms;
+  const heldUntilMs = performance.now() + claim.leaseMs;
   const row = await claimNext(db, claim);
   return row === undefined ? null : toClaimedJob(row, heldUntilMs);
 }
 
 type ClaimedRow = Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage;
 
-async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedRow | undefined> {
+async function claimNext(db: Kysely<Database>, { worker_id, kind, leaseMs }: Claim): Promise<ClaimedRow | undefined> {
   const { rows } = await sql<ClaimedRow>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
@@ -116,7 +116,7 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Cl
         worker_id = ${worker_id},
         fencing_token = jobs.fencing_token + 1,
         attempts = jobs.attempts + 1,
-        lease_expires_at = now() + ${lease_ms} * interval '1 millisecond',
+        lease_expires_at = now() + ${leaseMs} * interval '1 millisecond',
         updated_at = now()
       from next where jobs.id = next.id
       returning jobs.*, next.status = 'running' as taken_over,

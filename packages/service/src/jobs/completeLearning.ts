@@ -43,7 +43,7 @@ export type LearningCompletion =
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: TokenUsage };
 
-export const initialHostingSeconds = limits.initial_hosting_hours * 3600;
+export const initialHostingSeconds = limits.initialHostingHours * 3600;
 
 /**
  * running → ready, rejected or failed, in one transaction: the charge, the new version, its activation if the parent is
@@ -101,7 +101,7 @@ async function saveAndActivate(
     source_job_id: job.id,
     passed_count: report.validation.passed_count,
     total_count: report.validation.total_count,
-    hosting_hours: limits.initial_hosting_hours,
+    hosting_hours: limits.initialHostingHours,
   });
   const candidate = { version_id: version.id };
   if (!activate) return { candidate, activated: false, activation_conflict: false };

@@ -9,7 +9,7 @@ export interface JobEnding {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
   readonly result: InferenceResult | LearningResult | null;
   readonly error_code: JobErrorCode | null;
-  /** What is billed. It excludes repeated and waived work. */
+  /** The tokens that are billed. They exclude repeated and waived work. */
   readonly usage: TokenUsage;
   /** A part of `usage.output_tokens`; 0 if left out. */
   readonly reasoning_tokens?: number;

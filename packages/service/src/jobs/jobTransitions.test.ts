@@ -63,7 +63,7 @@ const requests: Record<JobKind, JobRequest> = {
   },
 };
 
-/** What the worker makes of a candidate that passed. */
+/** The completion that the worker reports for a candidate that passed. */
 function accepted(job: ClaimedJob, kept: KeptAdapter): LearningCompletion {
   const request = parseJobRequest(job.stored_request);
   assert.ok(request.kind === 'internalization');
@@ -100,7 +100,7 @@ describe('job transitions', () => {
   }
 
   const claim = (kind: JobKind, workerId = 'w'): Promise<ClaimedJob | null> =>
-    claimJob(database.db, { worker_id: workerId, kind, lease_ms: leaseMs });
+    claimJob(database.db, { worker_id: workerId, kind, leaseMs });
   const claimed = async (kind: JobKind): Promise<ClaimedJob> => {
     const job = await claim(kind);
     assert.ok(job !== null);
@@ -361,7 +361,7 @@ describe('job transitions', () => {
     await assertLedger();
   });
 
-  /** What a worker, live or long replaced, may try with a lease that it once had. */
+  /** The actions that a worker, live or long replaced, may try with a lease that it once had. */
   const actions = {
     beat: (job: ClaimedJob) => extendLease(database.db, job, leaseMs),
     phase: (job: ClaimedJob) => recordPhase(database.db, job, 'settling'),

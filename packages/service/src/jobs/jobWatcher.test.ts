@@ -60,7 +60,7 @@ describe('job watcher', () => {
   }
 
   async function endOldest(): Promise<void> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs: 60_000 });
     assert.ok(job !== null);
     await failJob(database.db, job, 'internal_error');
   }

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { jobResourceColumns, toJobResource } from './jobResource.js';
 import { sumTeacherReceipts, type TeacherAnswer } from './teacherCalls.js';
 
-/** What operators see of the jobs of any project: everything except what callers sent and the model answered. */
+/** A query of the jobs of any project. Its rows leave out what callers sent and the model answered. */
 export interface OperatorJobQuery {
   readonly project_id?: string;
   readonly statuses?: readonly JobStatus[];

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 
-/** What a finished phase of a learning job left behind. `null` if it has not finished. */
+/** Loads the outcome of a phase of a learning job. `null` if it has not finished. */
 export async function loadPhaseOutcome(db: Kysely<Database>, jobId: string, phase: string): Promise<unknown> {
   const row = await db
     .selectFrom('job_phases')

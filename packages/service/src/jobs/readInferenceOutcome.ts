@@ -2,7 +2,7 @@ import { inferenceResult, type InferenceResult, type JobErrorCode, type TokenUsa
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 
-/** What a caller who waits for an inference learns. */
+/** The outcome, for a caller who waits for an inference. */
 export type InferenceOutcome =
   | { readonly kind: 'succeeded'; readonly inference: SucceededInference }
   | { readonly kind: 'failed'; readonly error_code: JobErrorCode }

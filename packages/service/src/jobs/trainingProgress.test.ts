@@ -23,7 +23,7 @@ describe('progress of a job', () => {
   after(() => database.close());
 
   async function claim(): Promise<ClaimedJob> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs: 60_000 });
     assert.ok(job !== null);
     return job;
   }

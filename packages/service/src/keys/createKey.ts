@@ -39,7 +39,7 @@ export async function createKey(db: Kysely<Database>, key: NewKey, secret = newK
       .where('project_id', '=', key.project_id)
       .where('revoked_at', 'is', null)
       .executeTakeFirstOrThrow();
-    if (count >= limits.active_keys_per_project) return { kind: 'too_many_keys' };
+    if (count >= limits.maxActiveKeysPerProject) return { kind: 'too_many_keys' };
     const secretSha256 = keySecretHash(secret);
     if (secretSha256 === null) throw new Error('a new key secret is malformed');
     const row = await trx

@@ -48,7 +48,7 @@ describe('asking whether unknown keys are valid', () => {
 
   test('has room for so many, and again when those have been answered', async () => {
     const { secret } = await createTestKey(database.db, await createTestProject(database.db));
-    const isUsable = createKeyProbe(database.db, { waiting_max: 1 });
+    const isUsable = createKeyProbe(database.db, { maxWaiting: 1 });
     assert.deepEqual(await Promise.all([isUsable(hashOf(secret)), isUsable(hashOf(secret))]), [true, false]);
     assert.equal(await isUsable(hashOf(secret)), true);
   });

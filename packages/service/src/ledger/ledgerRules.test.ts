@@ -9,7 +9,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { admitTestLearning, createTestVersion, type TestVersion } from '../testing/testVersion.js';
 import { verifyLedger } from './verifyLedger.js';
 
-/** What a project of these tests has: 97 USD available, 2 USD reserved by two jobs, 1 USD spent on a version. */
+/** A project of these tests: 97 USD available, 2 USD reserved by two jobs, 1 USD spent on a version. */
 interface Party {
   readonly key: TestKey;
   readonly version: TestVersion;

@@ -42,7 +42,7 @@ describe('what is measured of the database', () => {
     for (const [index, each] of [key, key, key, other].entries()) {
       ids.push(await admitTestLearning(database.db, each, { subject_id: `queued-${index}` }));
     }
-    const claimed = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
+    const claimed = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs: 60_000 });
     assert.equal(claimed?.job_id, ids[0]);
     await database.db
       .updateTable('jobs')
@@ -77,10 +77,7 @@ describe('what is measured of the database', () => {
 
   it('says that the database is there though all connections of the service are busy', async () => {
     const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-metrics-'));
-    const installation = await openInstallation(
-      { data_folder: dataFolder, database_url: database.url },
-      { max_connections: 1 },
-    );
+    const installation = await openInstallation({ dataFolder, databaseUrl: database.url }, { maxConnections: 1 });
     const value = await installation.db.transaction().execute(async (trx) => {
       await sql`select 1`.execute(trx);
       return read((registry) => watchQueue(installation.watching, registry));

@@ -15,7 +15,7 @@ const trainedPerRead = 3;
  * short calls, and the time of a step from that of reading. Nothing is trained.
  */
 export async function estimateFit(config: EngineConfig, { engine, teachingAdapter }: LoadedEngine): Promise<ModelFit> {
-  const { preset } = await readLearningFiles(config.model_folder);
+  const { preset } = await readLearningFiles(config.modelFolder);
   const recipe = recipeOf(preset, (await engine.describe()).parameters);
   const alone = await answeringSpeed(engine, quickly);
   const writing = await askingSpeed(engine, teachingAdapter, recipe, quickly);
@@ -26,7 +26,7 @@ export async function estimateFit(config: EngineConfig, { engine, teachingAdapte
   const stepSeconds = (rows * row.length * trainedPerRead) / reading;
   const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
   return {
-    memory: await estimateMemory(config.model_folder, config.weights, recipe),
+    memory: await estimateMemory(config.modelFolder, config.weights, recipe),
     work,
     secondsPerThousandCharacters: learningSeconds(work, { reading, writing, stepSeconds }),
     writtenPerSecond: alone.tokensPerSecond,

@@ -26,8 +26,14 @@ function shape(
 ): object {
   return {
     architectures: [`${family}ForCausalLM`],
-    ...{ vocab_size: vocabSize, hidden_size: hiddenSize, intermediate_size: intermediateSize, num_hidden_layers: numHiddenLayers },
-    ...{ num_attention_heads: numAttentionHeads, num_key_value_heads: numKeyValueHeads, head_dim: headDim, max_position_embeddings: maxPositionEmbeddings },
+    vocab_size: vocabSize,
+    hidden_size: hiddenSize,
+    intermediate_size: intermediateSize,
+    num_hidden_layers: numHiddenLayers,
+    num_attention_heads: numAttentionHeads,
+    num_key_value_heads: numKeyValueHeads,
+    head_dim: headDim,
+    max_position_embeddings: maxPositionEmbeddings,
     tie_word_embeddings: true,
   };
 }

@@ -113,7 +113,7 @@ async function describe(
   };
 }
 
-/** What was taught to ancestors that stay behind is rehearsed as if it had been taught to this version. */
+/** Questions that taught ancestors which stay behind are rehearsed as if they had taught this version. */
 async function describeVersion(
   db: Kysely<Database>,
   { result, created_at, ...row }: ExportableVersion,

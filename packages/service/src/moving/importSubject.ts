@@ -160,7 +160,7 @@ async function saveImported(
     passed_count,
     total_count,
     rehearsal,
-    hosting_hours: limits.initial_hosting_hours,
+    hosting_hours: limits.initialHostingHours,
   });
   if (activate) {
     const activation = await activateVersion(trx, { subject_ref: route.id, version_id: id, expected_version_id: null });

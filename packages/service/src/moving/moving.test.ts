@@ -159,7 +159,7 @@ describe('a subject that moves to another installation', () => {
     await assert.rejects(bring(damaged, 'dora'), { name: 'BackupError', message: /is damaged or incomplete/ });
     const backup = await here.backUp();
     await assert.rejects(bring(backup.file, 'dora'), /is no exported subject: 'engraft-backup.json' is not what comes/);
-    assert.ok((await readdir(there.data_folder)).includes('adapters'));
+    assert.ok((await readdir(there.dataFolder)).includes('adapters'));
   });
 
   it('leaves no adapter behind where its import is killed, nor the record of one, and takes none without a record', async () => {
@@ -249,7 +249,7 @@ describe('a subject that moves to another installation', () => {
     await there.learn('what berta knows', 'berta');
     const run = async (place: BackupSource, ...args: string[]) => {
       const { PATH, HOME } = process.env;
-      const env = { PATH, HOME, DATABASE_URL: place.database.url, ENGRAFT_DATA_DIR: place.data_folder };
+      const env = { PATH, HOME, DATABASE_URL: place.database.url, ENGRAFT_DATA_DIR: place.dataFolder };
       const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
       const ended = once(child, 'exit') as Promise<[number]>;
       const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

@@ -11,7 +11,7 @@ export const descriptionName = 'engraft-subject.json';
 
 const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
 
-/** What taught the version, and its ancestors that do not come along. See `Rehearsal` of the learning package. */
+/** The questions that taught the version and its absent ancestors. See `Rehearsal` of the learning package. */
 export const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
 export const exportedVersion = z.strictObject({

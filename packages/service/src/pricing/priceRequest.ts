@@ -3,7 +3,7 @@ import type { ChatPrompt } from '@engraft/engine';
 import { chatPromptOf } from '../jobs/chatPrompt.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
 
-/** What the model can take, and how its tokens are counted. */
+/** The longest input of the model, and how its tokens are counted. */
 export interface PromptMeter {
   /** The exact length of the rendered prompt, in tokens. */
   readonly countTokens: (prompt: ChatPrompt) => number | Promise<number>;
@@ -18,9 +18,9 @@ export type PriceOutcome =
   | { readonly kind: 'context_length_exceeded' };
 
 /**
- * What a request reserves. Inference: "the exact token count of the rendered prompt at the input rate plus the
- * effective output ceiling at the output rate; that ceiling is the smaller of the request's and what the context
- * leaves". Learning: "admission reserves `max_cost_microusd`".
+ * Computes the reservation of a request. Inference: "the exact token count of the rendered prompt at the input rate
+ * plus the effective output ceiling at the output rate; that ceiling is the smaller of the request's and what the
+ * context leaves". Learning: "admission reserves `max_cost_microusd`".
  */
 export async function priceRequest(request: JobRequest, meter: PromptMeter, card: PriceCard): Promise<PriceOutcome> {
   if (request.kind === 'internalization') {

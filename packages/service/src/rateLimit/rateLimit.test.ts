@@ -32,19 +32,19 @@ describe('requests per minute', () => {
     const remaining: number[] = [];
     for (let request = 0; request < 6; request += 1) {
       const allowance = await takeRequest(database.db, key);
-      assert.deepEqual([allowance.kind, allowance.limit_requests], ['taken', 6]);
-      remaining.push(allowance.remaining_requests);
+      assert.deepEqual([allowance.kind, allowance.limitRequests], ['taken', 6]);
+      remaining.push(allowance.remainingRequests);
     }
     assert.deepEqual(remaining, [5, 4, 3, 2, 1, 0]);
     const refused = await takeRequest(database.db, key);
-    assert.deepEqual([refused.kind, refused.remaining_requests], ['refused', 0]);
-    assert.ok(refused.retry_after_ms > 0 && refused.retry_after_ms <= 10_000, `${refused.retry_after_ms}`);
-    assert.ok(refused.reset_ms > 50_000 && refused.reset_ms <= 60_000, `${refused.reset_ms}`);
+    assert.deepEqual([refused.kind, refused.remainingRequests], ['refused', 0]);
+    assert.ok(refused.retryAfterMs > 0 && refused.retryAfterMs <= 10_000, `${refused.retryAfterMs}`);
+    assert.ok(refused.resetMs > 50_000 && refused.resetMs <= 60_000, `${refused.resetMs}`);
     await age(key, 10);
     assert.equal((await takeRequest(database.db, key)).kind, 'taken');
     assert.equal((await takeRequest(database.db, key)).kind, 'refused');
     await age(key, 3_600);
-    assert.equal((await takeRequest(database.db, key)).remaining_requests, 5);
+    assert.equal((await takeRequest(database.db, key)).remainingRequests, 5);
   });
 
   test('a refused request is not counted', async () => {
@@ -93,7 +93,7 @@ describe('a clock that jumps', () => {
     assert.equal((await takeRequest(clock.db, key)).kind, 'taken');
     const refused = await takeRequest(clock.db, key);
     assert.equal(refused.kind, 'refused');
-    assert.ok(refused.retry_after_ms <= 60_000, `${refused.retry_after_ms}`);
+    assert.ok(refused.retryAfterMs <= 60_000, `${refused.retryAfterMs}`);
   });
 
   test('by a little keeps what was taken, and nobody is told to wait longer than a minute', async () => {
@@ -103,7 +103,7 @@ describe('a clock that jumps', () => {
     await clock.set('-15 seconds');
     const refused = await takeRequest(clock.db, key);
     assert.equal(refused.kind, 'refused');
-    assert.ok(refused.retry_after_ms <= 60_000 && refused.reset_ms <= 60_000, `${refused.retry_after_ms}`);
+    assert.ok(refused.retryAfterMs <= 60_000 && refused.resetMs <= 60_000, `${refused.retryAfterMs}`);
   });
 
   test('by a little, who waits as long as they are told is taken', async () => {
@@ -114,8 +114,8 @@ describe('a clock that jumps', () => {
       await clock.set('-15 seconds');
       const refused = await takeRequest(clock.db, key);
       assert.equal(refused.kind, 'refused');
-      await clock.set(`${Math.ceil(refused.retry_after_ms / 1000) - 15} seconds`);
-      assert.equal((await takeRequest(clock.db, key)).kind, 'taken', `${refused.retry_after_ms} ms`);
+      await clock.set(`${Math.ceil(refused.retryAfterMs / 1000) - 15} seconds`);
+      assert.equal((await takeRequest(clock.db, key)).kind, 'taken', `${refused.retryAfterMs} ms`);
     }
   });
 
@@ -140,7 +140,7 @@ describe('a clock that jumps', () => {
           const free = nextSeconds <= nowSeconds + 60;
           if (free) fullAtSeconds = nextSeconds;
           assert.equal(allowance.kind, free ? 'taken' : 'refused');
-          assert.ok(allowance.retry_after_ms <= stepSeconds * 1_000 && allowance.reset_ms <= 60_000);
+          assert.ok(allowance.retryAfterMs <= stepSeconds * 1_000 && allowance.resetMs <= 60_000);
         }
       }),
       { numRuns: 30 },

@@ -2,13 +2,13 @@
 export interface RequestAllowance {
   readonly kind: 'taken' | 'refused';
   /** How many are accepted at once after a long pause. */
-  readonly limit_requests: number;
+  readonly limitRequests: number;
   /** How many more requests would be accepted at once. */
-  readonly remaining_requests: number;
+  readonly remainingRequests: number;
   /** Time until all of the limit is free again. */
-  readonly reset_ms: number;
+  readonly resetMs: number;
   /** Time until one more request is taken; 0 when one is free. */
-  readonly retry_after_ms: number;
+  readonly retryAfterMs: number;
 }
 
 /** Describes a bucket that fills evenly within `windowMs` and will be full in `fullAfterMs`. */
@@ -24,9 +24,9 @@ export function describeAllowance(
   const remainingRequests = kind === 'refused' ? 0 : Math.min(Math.max(free, 0), limitRequests - 1);
   return {
     kind,
-    limit_requests: limitRequests,
-    remaining_requests: remainingRequests,
-    reset_ms: fullAfterMs,
-    retry_after_ms: remainingRequests > 0 ? 0 : Math.max(0, fullAfterMs + stepMs - windowMs),
+    limitRequests,
+    remainingRequests,
+    resetMs: fullAfterMs,
+    retryAfterMs: remainingRequests > 0 ? 0 : Math.max(0, fullAfterMs + stepMs - windowMs),
   };
 }

@@ -2,12 +2,12 @@ import { describeAllowance, type RequestAllowance } from './requestAllowance.js'
 
 export interface RequestLimitOptions {
   /** How many are accepted at once after a long pause. */
-  readonly burst_requests: number;
-  readonly requests_per_second: number;
+  readonly burstRequests: number;
+  readonly requestsPerSecond: number;
   /** How many callers are remembered. The one accepted longest ago goes first. */
-  readonly callers_max: number;
+  readonly maxCallers: number;
   /** A monotonic clock. */
-  readonly now_ms: () => number;
+  readonly nowMs: () => number;
 }
 
 export interface RequestLimit {
@@ -21,22 +21,22 @@ export interface RequestLimit {
  * caller that was forgotten for lack of room begins with a full bucket; no limit stops somebody with so many addresses.
  */
 export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
-  const { burst_requests, requests_per_second, callers_max, now_ms } = options;
-  const stepMs = 1_000 / requests_per_second;
-  const windowMs = burst_requests * stepMs;
+  const { burstRequests, requestsPerSecond, maxCallers, nowMs } = options;
+  const stepMs = 1_000 / requestsPerSecond;
+  const windowMs = burstRequests * stepMs;
   /** Ordered by when they were accepted. */
   const fullAtMs = new Map<string, number>();
 
   return {
     take(caller) {
-      const now = now_ms();
+      const now = nowMs();
       const fullAfterMs = Math.max(0, (fullAtMs.get(caller) ?? now) - now);
-      if (fullAfterMs + stepMs > windowMs) return describeAllowance('refused', burst_requests, windowMs, fullAfterMs);
+      if (fullAfterMs + stepMs > windowMs) return describeAllowance('refused', burstRequests, windowMs, fullAfterMs);
       fullAtMs.delete(caller);
       fullAtMs.set(caller, now + fullAfterMs + stepMs);
       const [oldest] = fullAtMs.keys();
-      if (oldest !== undefined && fullAtMs.size > callers_max) fullAtMs.delete(oldest);
-      return describeAllowance('taken', burst_requests, windowMs, fullAfterMs + stepMs);
+      if (oldest !== undefined && fullAtMs.size > maxCallers) fullAtMs.delete(oldest);
+      return describeAllowance('taken', burstRequests, windowMs, fullAfterMs + stepMs);
     },
     giveBack(caller) {
       const fullAt = fullAtMs.get(caller);

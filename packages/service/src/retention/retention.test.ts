@@ -202,7 +202,7 @@ describe('retention', () => {
     assert.equal(await available(project_id), 0);
     await renewHosting(database.db);
     assert.equal(await retentionEnded(id), false);
-    const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'waiting' });
+    const job = await claimJob(database.db, { kind: 'internalization', leaseMs: 60_000, worker_id: 'waiting' });
     if (job === null) throw new Error('no job to claim');
     await failJob(database.db, job, 'engine_failed');
     await renewHosting(database.db);
@@ -302,7 +302,7 @@ describe('retention', () => {
 
   it('deletes what a job kept that then ended without a version, and not while it is open', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
-    const open = { kind: 'internalization', lease_ms: 60_000 } as const;
+    const open = { kind: 'internalization', leaseMs: 60_000 } as const;
     const jobId = await admitTestLearning(database.db, key);
     const job = await claimJob(database.db, { ...open, worker_id: 'saving' });
     assert.equal(job?.job_id, jobId);
@@ -319,7 +319,7 @@ describe('retention', () => {
   it('deletes what a worker keeps that has lost the job, whenever it comes to an end, and however it ends', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const jobId = await admitTestLearning(database.db, key);
-    const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'slow' });
+    const job = await claimJob(database.db, { kind: 'internalization', leaseMs: 60_000, worker_id: 'slow' });
     assert.equal(job?.job_id, jobId);
     const adapterHash = `sha256:${'d'.repeat(64)}`;
     assert.equal(await recordKeptAdapter(database.db, job, adapterHash), 'done');
@@ -383,7 +383,7 @@ describe('retention', () => {
     await removeEndedWork(database.db, folder);
     assert.deepEqual(await listWorkFolders(folder), [open]);
     // Later tests claim the next job there is.
-    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'w', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'w', leaseMs: 60_000 });
     assert.ok(job !== null && job.job_id === open);
     assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
   });
@@ -394,7 +394,7 @@ describe('retention', () => {
     await makeFiles(adapter_hash);
     const key = await createTestKey(database.db, await createTestProject(database.db));
     await admitTestLearning(database.db, key);
-    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'saving', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'saving', leaseMs: 60_000 });
     assert.ok(job !== null);
     // Both begin at once: either the deletion comes first and the job keeps it anew, or the job does and it stays.
     const saving = async (): Promise<void> => {

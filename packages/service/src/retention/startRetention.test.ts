@@ -80,13 +80,7 @@ describe('rounds of retention', () => {
       },
     };
     const logger = pino({ level: 'silent' });
-    const retention = startRetention({
-      db: database.db,
-      store: slow,
-      data_folder: dataFolder,
-      logger,
-      job_retention_days: null,
-    });
+    const retention = startRetention({ db: database.db, store: slow, dataFolder, logger, jobRetentionDays: null });
     while (removed.length === 0) await sleep(10);
     await retention.stop();
     assert.ok(removed.length < hashes.length, `${removed.length} of ${hashes.length}`);

@@ -19,10 +19,10 @@ const remnantAgeMs = 24 * 3_600_000;
 export interface RetentionOptions {
   readonly db: Kysely<Database>;
   readonly store: AdapterStore;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   readonly logger: Logger;
   /** How long after their end jobs are forgotten. `null` for never. */
-  readonly job_retention_days: number | null;
+  readonly jobRetentionDays: number | null;
 }
 
 export interface Retention {
@@ -55,7 +55,7 @@ export function startRetention(options: RetentionOptions): Retention {
 
 /** A duty that fails is repeated in the next round, and does not stop the others. */
 async function round(options: RetentionOptions, stopping: AbortSignal): Promise<void> {
-  const { db, store, data_folder, logger, job_retention_days } = options;
+  const { db, store, dataFolder, logger, jobRetentionDays } = options;
   /** Logs how much was done, under this name. */
   const duty = async (name: string, work: () => Promise<number>): Promise<void> => {
     if (stopping.aborted) return;
@@ -78,8 +78,8 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
     (await isClockSteady(db)) ? store.removeRemnants(remnantAgeMs, stopping) : 0,
   );
   await duty('dropped_copies', () => dropCopies(db, store, stopping));
-  await duty('removed_work_folders', () => removeEndedWork(db, data_folder, stopping));
+  await duty('removed_work_folders', () => removeEndedWork(db, dataFolder, stopping));
   await duty('forgotten_rehearsals', () => forgetRehearsals(db, stopping));
-  if (job_retention_days === null) return;
-  await duty('forgotten_jobs', () => forgetEndedJobs(db, job_retention_days, stopping));
+  if (jobRetentionDays === null) return;
+  await duty('forgotten_jobs', () => forgetEndedJobs(db, jobRetentionDays, stopping));
 }

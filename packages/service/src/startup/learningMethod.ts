@@ -22,7 +22,7 @@ export const shippedPresets = fileURLToPath(new URL('../../../../models/presets'
 /** The files beside a checkpoint that decide how it learns. */
 export interface LearningFiles {
   readonly preset: Preset;
-  /** What the teacher asks with, or `null` for the checkpoint itself. */
+  /** The adapter with which the teacher asks, or `null` for the checkpoint itself. */
   readonly adapter: AdapterReference | null;
   readonly replay: readonly ReplayRow[];
 }

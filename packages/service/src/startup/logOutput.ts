@@ -4,12 +4,12 @@ export interface LogOutput {
   /** Takes a whole line, or drops it. It never waits for a reader. */
   write(line: string): void;
   /** Lines dropped since the start. */
-  readonly dropped_lines: () => number;
+  readonly droppedLines: () => number;
 }
 
 export interface LogOutputOptions {
   /** UTF-16 units of lines that may wait for the reader. */
-  readonly waiting_units_max?: number;
+  readonly maxWaitingUnits?: number;
   /** The reader takes lines again, after this many were dropped. */
   readonly onResumed: (droppedLines: number) => void;
 }
@@ -25,8 +25,8 @@ const defaultMaxWaitingUnits = 1024 * 1024;
  * pino's own asynchronous destination does not serve: each of its writes blocks a thread until the reader comes, and a
  * process does not end before its threads.
  */
-export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }: LogOutputOptions): LogOutput {
-  const maxUnits = waiting_units_max ?? defaultMaxWaitingUnits;
+export function openLogOutput(stream: Writable, { maxWaitingUnits, onResumed }: LogOutputOptions): LogOutput {
+  const maxUnits = maxWaitingUnits ?? defaultMaxWaitingUnits;
   let waitingUnits = 0;
   let isDropping = false;
   let droppedLines = 0;
@@ -56,7 +56,7 @@ export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }
       doNotBlock(stream);
       stream.write(line, (error) => onWritten(line.length, error));
     },
-    dropped_lines: () => droppedLines,
+    droppedLines: () => droppedLines,
   };
 }
 

@@ -129,7 +129,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
 
   const openLog = `import { openLog } from ${JSON.stringify(new URL('./logger.js', import.meta.url).href)};
     import { isWrittenSoon } from ${JSON.stringify(new URL('./logOutput.js', import.meta.url).href)};
-    const { logger, output } = openLog({ log_level: 'info' });`;
+    const { logger, output } = openLog({ logLevel: 'info' });`;
 
   /** A process that is no service, with this as its standard error. */
   function run(t: TestContext, code: string, stderr: number) {
@@ -166,7 +166,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
       logger.info('first');
       ${waitToGoOn}
       for (let n = 0; n < 20_000; n += 1) logger.info({ n }, 'line');
-      process.exit(output.dropped_lines() > 0 ? 0 : 1);`;
+      process.exit(output.droppedLines() > 0 ? 0 : 1);`;
     const logging = run(t, code, fd);
     closeSync(fd);
     await logging.isReady;
@@ -182,7 +182,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     const code = `${openLog}
       import { renameSync, writeFileSync } from 'node:fs';
       for (let n = 0; n < 5_000; n += 1) logger.info({ text: 'x'.repeat(1_000) }, 'line');
-      writeFileSync('${result}.new', String([process.stderr.isTTY, output.dropped_lines() > 0]));
+      writeFileSync('${result}.new', String([process.stderr.isTTY, output.droppedLines() > 0]));
       renameSync('${result}.new', '${result}');
       process.exit();`;
     // Whose reader reads no more: `script` holds the other end of the terminal, and its own output is not read.

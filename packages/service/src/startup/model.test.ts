@@ -37,7 +37,7 @@ test('the shipped model answers with weights of 8 bits, which are kept in the da
 test('what lies beside a model for learning is refused by its field, before there is an engine', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
   t.after(() => rm(folder, { recursive: true }));
-  const config = { ...readConfig({ data: folder }, {}), model_folder: folder };
+  const config = { ...readConfig({ data: folder }, {}), modelFolder: folder };
   for (const [preset, message] of [
     [{ teacher: 'latin' }, /learning\.json: teacher: .*"english"/],
     [{ teacher: 'model', teaching_adapter: 'typo' }, /learning\.json: teaching_adapter: .*typo holds no adapter/],

@@ -79,25 +79,21 @@ export async function runService(
     void isWrittenSoon(process.stderr).then(() => process.exit(1));
   };
   // Also needed with a database elsewhere, since adapters and the first key are there.
-  await makeDataFolder(config.data_folder);
+  await makeDataFolder(config.dataFolder);
   const running: Running = {};
   try {
     // Several services may share a database elsewhere.
-    if (config.database_url === null) running.lock = await lockDataFolder(config.data_folder);
-    const installation = await openInstallation(config, {
-      max_connections: maxConnections,
-      held_ms_max: maxHeldMs,
-      onLost,
-    });
+    if (config.databaseUrl === null) running.lock = await lockDataFolder(config.dataFolder);
+    const installation = await openInstallation(config, { maxConnections, maxHeldMs, onLost });
     running.installation = installation;
-    if (installation.unrestricted_because !== null) {
-      const reason = installation.unrestricted_because;
+    if (installation.unrestrictedBecause !== null) {
+      const reason = installation.unrestrictedBecause;
       logger.warn(
         { reason },
         'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
       );
     }
-    const isFirst = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
+    const isFirst = roles.api && (await prepareFirstStart(installation.db, config.dataFolder));
     const model = await load(config, roles.worker, logger);
     running.model = model;
     if (model.kind === 'missing') {
@@ -109,11 +105,11 @@ export async function runService(
     const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
     running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
-      const { data_folder, job_retention_days } = config;
+      const { dataFolder, jobRetentionDays } = config;
       const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
       running.store = store;
       await adoptModelOf(parts, store);
-      running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
+      running.retention = startRetention({ db: installation.db, store, dataFolder, logger, jobRetentionDays });
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) running.app = openApi(parts, running.worker ?? null);
@@ -124,7 +120,7 @@ export async function runService(
       logger.info({ url: operationsUrl }, 'health and metrics have an address of their own');
     }
     if (url !== null) {
-      running.address = await recordServiceAddress(config.data_folder, url);
+      running.address = await recordServiceAddress(config.dataFolder, url);
       await onListening(url, installation.db);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
@@ -137,7 +133,7 @@ export async function runService(
   logger.info('stopped');
 }
 
-/** What has been started so far, so that a failed start stops it again. */
+/** The parts that have been started so far, so that a failed start stops them again. */
 interface Running {
   lock?: FileLock;
   installation?: Installation;
@@ -200,8 +196,8 @@ async function openWorker(
   // Without an engine, jobs stay queued.
   if (model.kind !== 'loaded' || model.engine === null) return null;
   const { db } = installation;
-  const { data_folder } = config;
-  if (config.database_url === null) {
+  const { dataFolder } = config;
+  if (config.databaseUrl === null) {
     const freedJobs = await freeOrphanedJobs(db);
     if (freedJobs > 0) logger.info({ freed_jobs: freedJobs }, 'jobs of a worker that died are taken over');
   }
@@ -211,16 +207,16 @@ async function openWorker(
     engine,
     method,
     store,
-    data_folder,
+    dataFolder,
     logger,
     metrics: createWorkerMetrics(metrics),
     tracing,
-    engine_running: () => engine.responsive,
+    engineRunning: () => engine.responsive,
   });
   return { wake: () => worker.wake(), stop: () => worker.stop(drainGraceMs) };
 }
 
-/** What is missing before this process can take work. */
+/** Names what is missing before this process can take work. */
 async function findMissing({ installation: { db }, model }: Parts): Promise<readonly string[]> {
   const reachable = await isDatabaseReachable(db);
   return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
@@ -229,28 +225,18 @@ async function findMissing({ installation: { db }, model }: Parts): Promise<read
 function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
   const { config, logger, metrics } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
-  return buildOperationsApp({ model_id: config.model_id, has_api: api, readiness, logger, metrics });
+  return buildOperationsApp({ model_id: config.model_id, hasApi: api, readiness, logger, metrics });
 }
 
 function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
   const { config, installation, model, logger, metrics, tracing } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
   const onAdmitted = (): void => worker?.wake();
-  const { model_id, chat_wait_ms, open_jobs } = config;
+  const { model_id, chatWaitMs, open_jobs } = config;
   const admission = { ...admissionOf(model), open_jobs, onAdmitted };
   const operationsApart = config.operations !== null;
   const { db } = installation;
-  return buildApp({
-    ...admission,
-    db,
-    model_id,
-    chat_wait_ms,
-    readiness,
-    logger,
-    metrics,
-    tracing,
-    operations_apart: operationsApart,
-  });
+  return buildApp({ ...admission, db, model_id, chatWaitMs, readiness, logger, metrics, tracing, operationsApart });
 }
 
 async function listen(

@@ -18,13 +18,13 @@ let config: EngineConfig;
 let loaded: LoadedEngine;
 before(async () => {
   const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
-  const unbounded = { cache_bytes: null, adapter_bytes: null, teacher: null };
-  config = { model_folder: modelFolder, data_folder: dataFolder, weights: 'f32', ...unbounded };
+  const unbounded = { cacheBytes: null, adapterBytes: null, teacher: null };
+  config = { modelFolder, dataFolder, weights: 'f32', ...unbounded };
   loaded = await loadEngine(config, pino({ level: 'silent' }));
 });
 after(async () => {
   await loaded.engine.close();
-  await rm(config.data_folder, { recursive: true });
+  await rm(config.dataFolder, { recursive: true });
 });
 
 async function told(): Promise<string> {

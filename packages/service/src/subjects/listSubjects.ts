@@ -22,7 +22,7 @@ export async function listSubjects(
         .where('erased_at', 'is', null)
         .orderBy('updated_at', 'desc')
         .orderBy('id')
-        .limit(limits.subjects_per_listing)
+        .limit(limits.maxSubjectsPerListing)
         .as('subjects'),
     )
     .leftJoinLateral(
@@ -34,7 +34,7 @@ export async function listSubjects(
           .whereRef('versions.subject_ref', '=', 'subjects.id')
           .orderBy('created_at', 'desc')
           .orderBy('id')
-          .limit(limits.versions_per_subject_listing)
+          .limit(limits.maxVersionsPerSubjectListing)
           .as('versions'),
       (join) => join.onTrue(),
     )

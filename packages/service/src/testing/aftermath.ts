@@ -22,9 +22,9 @@ export async function findAftermath(
 ): Promise<string[]> {
   const db = openDatabase(databaseUrl, { maxConnections: 2 });
   try {
-    const { half_states } = await findHalfStates(db);
+    const { halfStates } = await findHalfStates(db);
     return [
-      ...half_states,
+      ...halfStates,
       ...(await wrongEndings(db)),
       ...(await doubleCharges(db)),
       ...(await (bucket === undefined ? adapterFaults(db, dataFolder) : bucketFaults(db, bucket))),

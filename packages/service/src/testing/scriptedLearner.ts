@@ -26,7 +26,7 @@ export interface LearnerScript {
   readonly elsewhere: RemoteModel | null;
 }
 
-/** What every passage teaches. */
+/** The answers that every passage teaches. */
 const taught = ['amber', 'basalt', 'cobalt'] as const;
 const checkpointHash = `sha256:${'5'.repeat(64)}`;
 const pollMs = 20;

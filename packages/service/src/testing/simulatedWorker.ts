@@ -14,7 +14,7 @@ import { scriptedLearner } from './scriptedLearner.js';
 export interface SimulatedRun {
   readonly job_id: string;
   readonly fencing_token: number;
-  readonly is_over: boolean;
+  readonly isOver: boolean;
   /** Resolves when it is over, or waits again. */
   advance(): Promise<void>;
   /** Makes what it waits for fail. */
@@ -35,13 +35,13 @@ export class SimulatedWorker {
     readonly name: string,
     databaseUrl: string,
     readonly store: AdapterStore,
-    readonly data_folder: string,
+    readonly dataFolder: string,
   ) {
     this.#db = openDatabase(databaseUrl, { maxConnections: 4 });
   }
 
   async claim(kind: JobKind): Promise<SimulatedRun | null> {
-    const job = await claimJob(this.#db, { worker_id: this.name, kind, lease_ms: leaseMs });
+    const job = await claimJob(this.#db, { worker_id: this.name, kind, leaseMs });
     if (job === null) return null;
     const gate = new Gate();
     const stopping = new AbortController();
@@ -60,7 +60,7 @@ export class SimulatedWorker {
     return {
       job_id: job.job_id,
       fencing_token: job.fencing_token,
-      get is_over() {
+      get isOver() {
         return isOver;
       },
       advance: () => go(),
@@ -101,14 +101,14 @@ export class SimulatedWorker {
         await gate.pass();
       },
     };
-    const { data_folder } = this;
+    const { dataFolder } = this;
     const logger = pino({ level: 'silent' });
     return {
       db: this.#db,
       engine,
       method: (): Promise<LearningMethod> => Promise.resolve(method),
       store,
-      data_folder,
+      dataFolder,
       logger,
     };
   }

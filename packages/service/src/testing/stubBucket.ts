@@ -31,10 +31,10 @@ export interface StubBucket {
   readonly environment: Readonly<Record<string, string>>;
   readonly objects: Map<string, Buffer>;
   readonly requests: StubRequest[];
-  /** What a request meets; `null`: nothing. */
+  /** The fault that a request meets, or `null`. */
   fault: (request: StubRequest) => BucketFault | null;
   /** As of servers that know nothing of checksums, and say so by not returning them. */
-  knows_checksums: boolean;
+  knowsChecksums: boolean;
   stop(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function startStubBucket(): Promise<StubBucket> {
     objects: new Map(),
     requests: [],
     fault: noFault,
-    knows_checksums: true,
+    knowsChecksums: true,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -115,12 +115,12 @@ async function put(stub: StubBucket, key: string, request: IncomingMessage, resp
   const content = await buffer(request);
   const sent = request.headers['x-amz-checksum-sha256'];
   const sha256 = createHash('sha256').update(content).digest('base64');
-  if (stub.knows_checksums && sent !== sha256) {
+  if (stub.knowsChecksums && sent !== sha256) {
     refuse(response, 400, 'BadDigest');
     return;
   }
   stub.objects.set(key, content);
-  response.writeHead(200, stub.knows_checksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
+  response.writeHead(200, stub.knowsChecksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
 }
 
 function give(content: Buffer, fault: BucketFault | null, method: string, response: ServerResponse): void {

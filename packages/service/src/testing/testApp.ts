@@ -36,7 +36,7 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
     open_jobs: plentyOfJobs,
     model_id: 'model-5.3',
     // No worker runs unless a test starts one.
-    chat_wait_ms: 0,
+    chatWaitMs: 0,
     readiness: () => Promise.resolve([]),
     logger: pino({ level: 'debug' }, sink),
     metrics: new Registry(),

@@ -14,13 +14,13 @@ import { createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { createTestVersion, type TestVersion } from './testVersion.js';
 
-/** What the versions were trained on. No worker has loaded it. */
+/** The checkpoint on which the versions were trained. No worker has loaded it. */
 export const baseModelHash = `sha256:${'b'.repeat(64)}`;
 
 /** An installation to back up: a database, a data folder and a key. */
 export interface BackupSource {
   readonly database: TestDatabase;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   readonly store: FolderStore;
   readonly key: TestKey;
   /** A path at which there is nothing. */
@@ -43,7 +43,7 @@ export async function openBackupSource(): Promise<BackupSource> {
   const newPath = (): string => path.join(home, `new-${(paths += 1)}`);
   return {
     database,
-    data_folder: dataFolder,
+    dataFolder,
     store,
     key,
     newPath,
@@ -63,8 +63,8 @@ export async function openBackupSource(): Promise<BackupSource> {
     },
     backUp: async (options = {}) => {
       const file = newPath();
-      const found = await findFolderStore(db, options.data_folder ?? dataFolder);
-      const given = { db, data_folder: dataFolder, store: found, file, engraft_version: '0.0.0' };
+      const found = await findFolderStore(db, options.dataFolder ?? dataFolder);
+      const given = { db, dataFolder, store: found, file, engraft_version: '0.0.0' };
       return { file, ...(await makeBackup({ ...given, ...options })) };
     },
     close: async () => {

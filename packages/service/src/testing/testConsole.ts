@@ -20,7 +20,7 @@ export interface TestConsole {
 export async function startTestConsole(): Promise<TestConsole> {
   const database = await openTestDatabase();
   // Its clock stands still, so that no limit of attempts becomes free again, however long a test takes.
-  const { app } = buildTestApp(database.db, { now_ms: () => 0 });
+  const { app } = buildTestApp(database.db, { nowMs: () => 0 });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {

@@ -34,7 +34,7 @@ export async function openTestDatabase({ maxConnections = 8, durable = true } = 
   const url = withDatabase(server.url, name);
   await migrate(url);
   const access = await prepareServiceRole(durable ? url : withoutFlushes(url));
-  if (access.unrestricted_because !== null) throw new Error(access.unrestricted_because);
+  if (access.unrestrictedBecause !== null) throw new Error(access.unrestrictedBecause);
   const db = openDatabase(access.url, { maxConnections });
   const owner = openDatabase(url, { maxConnections });
   return {

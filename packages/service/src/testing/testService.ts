@@ -43,11 +43,11 @@ export async function startTestService(
       method === null ? Promise.reject(new Error('this service learns nothing')) : Promise.resolve(method),
     db,
     store,
-    data_folder: dataFolder,
+    dataFolder,
     logger,
-    poll_ms: 20,
+    pollMs: 20,
   });
-  const { app } = buildTestApp(db, { chat_wait_ms: 20_000, onAdmitted: () => worker.wake(), ...overrides });
+  const { app } = buildTestApp(db, { chatWaitMs: 20_000, onAdmitted: () => worker.wake(), ...overrides });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {

@@ -19,7 +19,7 @@ export interface TestWorker extends LoadedEngine {
   readonly db: TestDatabase['db'];
   readonly key: TestKey;
   readonly store: FolderStore;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** Every log line so far, as text. */
   readonly log: () => string;
   /** The value of a metric without labels, or `NaN` if there is none. */
@@ -70,7 +70,7 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
   );
   const config = readConfig({ data: dataFolder }, {});
   const loaded = await loadEngine(config, logger);
-  const meter = await loadPromptMeter(config.model_folder);
+  const meter = await loadPromptMeter(config.modelFolder);
   const metrics = new Registry();
   const workerMetrics = createWorkerMetrics(metrics);
   const workers: Worker[] = [];
@@ -80,16 +80,15 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
     db,
     key,
     store,
-    data_folder: dataFolder,
+    dataFolder,
     log: () => log,
     metric: async (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]),
     admit: async (subjectId, request) => {
       admitted += 1;
-      const idempotencyKey = `test-worker-${admitted}`;
       const call = { key, tenant_id: null, subject_id: subjectId, adapter_version: undefined, endpoint: '/v1/test' };
       const outcome = await admitJob(
         { ...meter, db, execution: 'on', open_jobs: plentyOfJobs },
-        { ...call, idempotency_key: idempotencyKey, request },
+        { ...call, idempotency_key: `test-worker-${admitted}`, request },
       );
       if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
       return outcome.job_id;
@@ -110,16 +109,7 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
         const { replay, ...rest } = await loaded.method();
         return { ...rest, replay: replay.slice(0, 24) };
       };
-      const parts = {
-        ...loaded,
-        method,
-        db,
-        store,
-        data_folder: dataFolder,
-        logger,
-        metrics: workerMetrics,
-        poll_ms: 20,
-      };
+      const parts = { ...loaded, method, db, store, dataFolder, logger, metrics: workerMetrics, pollMs: 20 };
       const worker = startWorker({ ...parts, ...options });
       workers.push(worker);
       return worker;

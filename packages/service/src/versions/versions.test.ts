@@ -203,9 +203,9 @@ describe('the listing of subjects', () => {
         from generate_series(1, 120) n`.execute(trx);
     });
     const subjects = await list(key);
-    assert.equal(subjects.length, limits.subjects_per_listing);
+    assert.equal(subjects.length, limits.maxSubjectsPerListing);
     assert.equal(subjects[1]?.id, 'subject-1');
-    assert.equal(subjects[0]?.versions.length, limits.versions_per_subject_listing);
+    assert.equal(subjects[0]?.versions.length, limits.maxVersionsPerSubjectListing);
     assert.equal(subjects[0].versions[0]?.id, 'ver_60');
   });
 });

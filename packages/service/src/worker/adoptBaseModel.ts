@@ -41,7 +41,7 @@ export async function adoptBaseModel({ db, store, content_hash, logger }: Adopti
   );
 }
 
-/** What cannot be fetched now is asked for again by whoever needs it. */
+/** Reads which model an adapter was trained on. If it cannot be fetched now, whoever needs it asks again. */
 async function learnModel(
   db: Kysely<Database>,
   store: AdapterStore,

@@ -23,11 +23,11 @@ describe('a change of the base model', () => {
   let made = 0;
   before(async () => {
     service = await openTestWorker();
-    const modelFolder = path.join(service.data_folder, 'other-model');
-    const config = readConfig({ data: service.data_folder }, {});
-    await cp(config.model_folder, modelFolder, { recursive: true });
+    const modelFolder = path.join(service.dataFolder, 'other-model');
+    const config = readConfig({ data: service.dataFolder }, {});
+    await cp(config.modelFolder, modelFolder, { recursive: true });
     await appendFile(path.join(modelFolder, 'config.json'), '\n');
-    other = await loadEngine({ ...config, model_folder: modelFolder }, pino({ level: 'silent' }));
+    other = await loadEngine({ ...config, modelFolder }, pino({ level: 'silent' }));
     ({ contentHash: hash } = await service.engine.describe());
     ({ contentHash: otherHash } = await other.engine.describe());
   });
@@ -45,7 +45,7 @@ describe('a change of the base model', () => {
   /** The active version of a new subject, as an earlier release left it: nothing says what it was trained on. */
   async function makeVersion(subjectId: string): Promise<TestVersion & { adapter: AdapterReference }> {
     made += 1;
-    const work = await openWorkFolder(service.data_folder, { job_id: `made-${made}`, fencing_token: 1 });
+    const work = await openWorkFolder(service.dataFolder, { job_id: `made-${made}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed: made });
     const saved = await session.save(path.join(work, 'adapter'));
     await service.store.keep(saved);
@@ -96,7 +96,7 @@ describe('a change of the base model', () => {
 
   it('refuses what nothing is known of, and leaves what is damaged to be found so', async () => {
     const version = await makeVersion('berta');
-    const silent = await anonymous(version.adapter, path.join(service.data_folder, 'anonymous'));
+    const silent = await anonymous(version.adapter, path.join(service.dataFolder, 'anonymous'));
     const { contentHash: adapterHash } = silent;
     await service.store.keep(silent);
     await service.db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', version.id).execute();

@@ -19,7 +19,7 @@ import { createTestVersion } from '../testing/testVersion.js';
 import { adoptBaseModel } from './adoptBaseModel.js';
 import { startWorker, type Worker } from './worker.js';
 
-const short = { first_ms: 50, longest_ms: 50 };
+const short = { firstMs: 50, longestMs: 50 };
 const patienceMs = 60_000;
 
 describe('a worker whose adapters are in a bucket', () => {
@@ -47,11 +47,11 @@ describe('a worker whose adapters are in a bucket', () => {
       engine: learner.engine,
       method: () => Promise.resolve(learner.method),
       store,
-      data_folder: workFolder,
+      dataFolder: workFolder,
       logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
-      poll_ms: 10,
-      storage_wait: short,
-      answer_wait: short,
+      pollMs: 10,
+      storageWait: short,
+      answerWait: short,
     });
   });
   afterEach(() => {

@@ -26,7 +26,7 @@ describe('a damaged adapter', () => {
 
   /** The active version of a new subject; what it was taught is a lie, for want of a lesson. */
   async function makeVersion(subjectId: string, seed: number): Promise<TestVersion & { adapter: AdapterReference }> {
-    const work = await openWorkFolder(service.data_folder, { job_id: `made-${seed}`, fencing_token: 1 });
+    const work = await openWorkFolder(service.dataFolder, { job_id: `made-${seed}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed });
     const saved = await session.save(path.join(work, 'adapter'));
     await service.store.keep(saved);
@@ -93,7 +93,7 @@ describe('a damaged adapter', () => {
 
   it('is told from one that another model was made for, which stays a fault of the engine', async () => {
     const version = await makeVersion('carla', 3);
-    const work = await openWorkFolder(service.data_folder, { job_id: 'foreign', fencing_token: 1 });
+    const work = await openWorkFolder(service.dataFolder, { job_id: 'foreign', fencing_token: 1 });
     const foreign = await foreignAdapter(version.adapter, work);
     const { contentHash: adapterHash } = foreign;
     await service.store.keep(foreign);

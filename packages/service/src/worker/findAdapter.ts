@@ -52,7 +52,7 @@ export async function findAdapter(
   return { kind: 'base_model_changed' };
 }
 
-/** What learning starts from without a parent. */
+/** The start of learning without a parent. */
 export const cleanBase = { adapter: null, giveBack: () => undefined, marked_damaged: false } as const;
 
 /** Finds the model of a version that has none recorded: its adapter was not whole before, or another tool made it. */

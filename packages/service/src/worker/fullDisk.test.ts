@@ -25,9 +25,9 @@ describe('a disk that is full while a passage is learned', () => {
       t.skip(noSmallDisk);
       return;
     }
-    const { db, data_folder } = service;
+    const { db, dataFolder } = service;
     const { admit, read, until, metric, log } = service;
-    service.start({ storage_wait: { first_ms: 4_000, longest_ms: 8_000 } });
+    service.start({ storageWait: { firstMs: 4_000, longestMs: 8_000 } });
     await disk.fill(100_000);
     const learningId = await admit('berta', testPassage);
 
@@ -37,7 +37,7 @@ describe('a disk that is full while a passage is learned', () => {
       [waiting.status, waiting.settled, waiting.charged_microusd, waiting.attempts, waiting.training_tokens],
       ['queued', false, 0, 0, 0],
     );
-    assert.deepEqual(await readdir(path.join(data_folder, 'work', learningId)), [], 'nothing half-written is left');
+    assert.deepEqual(await readdir(path.join(dataFolder, 'work', learningId)), [], 'nothing half-written is left');
     assert.equal(await metric('engraft_learning_paused'), 1);
     const answerId = await admit('anna', testQuestion);
     const answer = await until(async () => ((await read(answerId)).settled ? read(answerId) : null));

@@ -54,7 +54,7 @@ describe('what is measured of a run', () => {
     if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
     return outcome.job_id;
   }
-  const claim = () => claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms: leaseMs });
+  const claim = () => claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs });
 
   /** Runs the next job; gives the value of a series afterwards. */
   async function runNext(reply: () => ScriptedReply): Promise<(series: string) => number> {
@@ -65,7 +65,7 @@ describe('what is measured of a run', () => {
       db: database.db,
       engine: scriptedEngine(reply),
       store: await openFolderStore(dataFolder),
-      data_folder: dataFolder,
+      dataFolder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),
       metrics: createWorkerMetrics(registry),
@@ -124,7 +124,7 @@ describe('what is measured of a run', () => {
 
   it('is a phase that was cut off where the engine died in it, and learning began it again', async () => {
     await admitTestLearning(database.db, key);
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms: leaseMs });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs });
     assert.ok(job !== null);
     const registry = new Registry();
     const engine = scriptedEngine(() => ({}));

@@ -20,7 +20,7 @@ describe('a lease', () => {
   async function claim(leaseMs: number): Promise<ClaimedJob> {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     await admitTestLearning(database.db, key);
-    const job = await claimJob(database.db, { worker_id: 'slow', kind: 'internalization', lease_ms: leaseMs });
+    const job = await claimJob(database.db, { worker_id: 'slow', kind: 'internalization', leaseMs });
     assert.ok(job !== null);
     return job;
   }

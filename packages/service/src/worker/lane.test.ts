@@ -11,7 +11,7 @@ it('a lane claims nothing while its jobs could not be run', async () => {
   let asked = 0;
   const lane = startLane<string>({
     concurrency: 1,
-    poll_ms: 1,
+    pollMs: 1,
     claim: () => Promise.resolve(waiting.shift() ?? null),
     ready: () => {
       asked += 1;

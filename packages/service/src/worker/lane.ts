@@ -4,7 +4,7 @@ export interface LaneOptions<Job> {
   /** How many jobs run at once. */
   readonly concurrency: number;
   /** How often an idle lane asks for work. */
-  readonly poll_ms: number;
+  readonly pollMs: number;
   readonly claim: () => Promise<Job | null>;
   /** Whether jobs can run now. While they cannot, none is claimed. */
   readonly ready: () => boolean;
@@ -23,7 +23,7 @@ export interface Lane {
 
 const failedClaimDelayMs = 1_000;
 
-export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger }: LaneOptions<Job>): Lane {
+export function startLane<Job>({ concurrency, pollMs, claim, ready, run, logger }: LaneOptions<Job>): Lane {
   const running = new Set<Promise<void>>();
   let draining = false;
   let awake = false;
@@ -55,12 +55,12 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     while (!draining) {
       awake = false;
       if (running.size >= concurrency || !ready()) {
-        await rest(poll_ms);
+        await rest(pollMs);
         continue;
       }
       try {
         const job = await claim();
-        if (job === null) await rest(poll_ms);
+        if (job === null) await rest(pollMs);
         else start(job);
       } catch (error) {
         logger.warn({ err: error }, 'no work could be claimed');

@@ -54,15 +54,7 @@ describe('a learning job whose training is interrupted', () => {
   async function start(): Promise<Worker> {
     const store = await openFolderStore(dataFolder);
     const engine = countingSteps(loaded.engine);
-    const worker = startWorker({
-      ...loaded,
-      engine,
-      logger,
-      db: database.db,
-      store,
-      data_folder: dataFolder,
-      poll_ms: 20,
-    });
+    const worker = startWorker({ ...loaded, engine, logger, db: database.db, store, dataFolder, pollMs: 20 });
     workers.push(worker);
     return worker;
   }
@@ -145,7 +137,7 @@ describe('a learning job whose training is interrupted', () => {
   /** Claims by workers that die, each of which has come so far. */
   async function claimsThatDie(jobId: string, trained: readonly number[]): Promise<void> {
     for (const stepsDone of trained) {
-      const job = await claimJob(database.db, { worker_id: 'dead', kind: 'internalization', lease_ms: 60_000 });
+      const job = await claimJob(database.db, { worker_id: 'dead', kind: 'internalization', leaseMs: 60_000 });
       assert.ok(job?.job_id === jobId);
       await storeTrainingProgress(database.db, job, { progress: 'of a machine that is gone', steps: stepsDone });
       const expired = sql<Date>`now()`;

@@ -66,13 +66,13 @@ describe('running a job', () => {
 
   /** Claims the only job there is and runs it on an engine that answers as told. */
   async function runNext(reply: () => ScriptedReply): Promise<RunOutcome> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms: leaseMs });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs });
     assert.ok(job !== null);
     const context: JobContext = {
       db: database.db,
       engine: scriptedEngine(reply),
       store: await openFolderStore(dataFolder),
-      data_folder: dataFolder,
+      dataFolder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),
     };
@@ -110,7 +110,7 @@ describe('running a job', () => {
   it('hands a job back that finds no room on a disk, and holds nothing against the job', async () => {
     const id = await admit();
     const full = () => Promise.reject(new EngineError('storage_full', 'there is no room on a disk'));
-    assert.deepEqual(await runNext(full), { kind: 'handed_back', waits_for: 'disk' });
+    assert.deepEqual(await runNext(full), { kind: 'handed_back', waitsFor: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled, job.charged_microusd], ['queued', 0, false, 0]);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
@@ -124,7 +124,7 @@ describe('running a job', () => {
     await sql`create trigger no_room before insert on transfers for each row execute function no_room()`.execute(
       database.owner,
     );
-    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', waits_for: 'disk' });
+    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', waitsFor: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
     await sql`drop trigger no_room on transfers`.execute(database.owner);

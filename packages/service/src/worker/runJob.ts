@@ -39,7 +39,7 @@ export async function runJob(
   const { repeated } = observation.end(outcome);
   if (!areNoTokens(repeated)) logger.info({ job_id: job.job_id, repeated }, 'work was repeated, uncharged');
   if (outcome.kind === 'ended') {
-    await removeWorkFolder(context.data_folder, job.job_id).catch((error: unknown) => {
+    await removeWorkFolder(context.dataFolder, job.job_id).catch((error: unknown) => {
       context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder is left behind');
     });
   }
@@ -82,14 +82,14 @@ async function afterFailure(
   error: unknown,
   { shutdown, lease }: StopSignals,
 ): Promise<RunOutcome> {
-  const { db, data_folder, logger } = context;
+  const { db, dataFolder, logger } = context;
   // Also while the worker stops: the next one would not know either what is owed for the call.
   if (isUnaccounted(error)) return reconcile(context, job, error.code, error, lease);
   if (!shutdown.aborted && isStorageFull(error)) {
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
-    await removeUnfinished(db, data_folder, job);
+    await removeUnfinished(db, dataFolder, job);
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', waits_for: 'disk' };
+    return { kind: 'handed_back', waitsFor: 'disk' };
   }
   const isAway = error instanceof AdapterStoreUnavailable;
   if (!shutdown.aborted && isAway && job.kind === 'inference') {
@@ -100,14 +100,14 @@ async function afterFailure(
   if (!shutdown.aborted && (isAway || error instanceof AdapterStoreMissing)) {
     logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', waits_for: 'adapters' };
+    return { kind: 'handed_back', waitsFor: 'adapters' };
   }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     // Without the answering process no job is claimed anyway, until it is back.
     const waits = !shutdown.aborted && error instanceof NoTrainingProcess;
-    return waits ? { kind: 'handed_back', waits_for: 'engine' } : { kind: 'handed_back' };
+    return waits ? { kind: 'handed_back', waitsFor: 'engine' } : { kind: 'handed_back' };
   }
   // Several calls run at once. A refused one may end first while another's outcome is unknown.
   if (await hasUnknownTeacherCall(db, job.job_id)) {

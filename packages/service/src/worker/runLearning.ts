@@ -82,7 +82,7 @@ async function learnFrom(
   request: InternalizationJobRequest,
   { shutdown, lease }: StopSignals,
 ): Promise<RunReport> {
-  const { db, engine, data_folder, logger } = context;
+  const { db, engine, dataFolder, logger } = context;
   const halted = AbortSignal.any([shutdown, lease]);
   let parent = await intactParent(context, job.adapter_version, start, halted);
   const input = {
@@ -91,7 +91,7 @@ async function learnFrom(
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
     isolationKey: JSON.stringify(['learning', job.job_id]),
-    workFolder: await openWorkFolder(data_folder, job),
+    workFolder: await openWorkFolder(dataFolder, job),
   };
   const journal = journalOf(context, observation, job, lease);
   const learn = async (): Promise<LearningOutcome> =>
@@ -199,7 +199,7 @@ function journalOf(
   };
 }
 
-/** What a candidate was trained on, and what becomes of it. */
+/** The checkpoint of a candidate, what was wrong with its parent, and whether it is to be active. */
 interface Provenance {
   readonly base_model_hash: string;
   /** It was trained from base, since its parent could not be used. */

@@ -12,8 +12,8 @@ export function isStorageFull(error: unknown): boolean {
 
 /** How long to begin nothing more after a disk was found full: at first, and at most. */
 export interface StorageWait {
-  readonly first_ms: number;
-  readonly longest_ms: number;
+  readonly firstMs: number;
+  readonly longestMs: number;
 }
 
 export interface StoragePause {
@@ -25,19 +25,19 @@ export interface StoragePause {
   end(): void;
 }
 
-export function createStoragePause({ first_ms, longest_ms }: StorageWait): StoragePause {
-  let nextMs = first_ms;
+export function createStoragePause({ firstMs, longestMs }: StorageWait): StoragePause {
+  let nextMs = firstMs;
   let untilMs = 0;
   return {
     on: () => performance.now() < untilMs,
     begin: () => {
       const waitMs = nextMs;
       untilMs = performance.now() + waitMs;
-      nextMs = Math.min(2 * waitMs, longest_ms);
+      nextMs = Math.min(2 * waitMs, longestMs);
       return waitMs;
     },
     end: () => {
-      nextMs = first_ms;
+      nextMs = firstMs;
       untilMs = 0;
     },
   };

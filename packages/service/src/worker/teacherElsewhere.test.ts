@@ -48,13 +48,13 @@ describe('a job that a teacher elsewhere teaches', () => {
     await teacher.stop();
   });
 
-  function start(config = { url: teacher.url, model: 'large', api_key: 'sk-secret' }, leaseMs = 15_000): Worker {
-    const model = openTeacherServer(config, { first_delay_ms: 5, grace_ms: 50 });
+  function start(config = { url: teacher.url, model: 'large', apiKey: 'sk-secret' }, leaseMs = 15_000): Worker {
+    const model = openTeacherServer(config, { firstDelayMs: 5, graceMs: 50 });
     const method = async () => {
       const { replay, recipe } = await itLearns.method();
       return { recipe, replay: replay.slice(0, 24), teacher: remoteTeacher(recipe, model, null) };
     };
-    return itLearns.start({ method, lease_ms: leaseMs });
+    return itLearns.start({ method, leaseMs });
   }
 
   /** A new job, when it is over. */
@@ -75,7 +75,7 @@ describe('a job that a teacher elsewhere teaches', () => {
   const until = (isThere: () => boolean) => itLearns.until(() => Promise.resolve(isThere() ? true : null));
 
   /** Which the other Engraft admits by. */
-  const meterOf = () => loadPromptMeter(readConfig({}, {}).model_folder);
+  const meterOf = () => loadPromptMeter(readConfig({}, {}).modelFolder);
 
   const callsOf = (jobId: string) =>
     itLearns.db.selectFrom('teacher_calls').selectAll().where('job_id', '=', jobId).execute();
@@ -200,7 +200,7 @@ describe('a job that a teacher elsewhere teaches', () => {
       return itLearns.db.updateTable('jobs').set(expired).where('id', '=', id).execute();
     };
     await expire();
-    const claimed = await claimJob(itLearns.db, { worker_id: 'dead', kind: 'internalization', lease_ms: 60_000 });
+    const claimed = await claimJob(itLearns.db, { worker_id: 'dead', kind: 'internalization', leaseMs: 60_000 });
     assert.equal(claimed?.job_id, id);
     await worker.stop(0);
     assert.equal((await itLearns.read(id)).status, 'running', 'who lost the lease ends nothing');
@@ -224,9 +224,9 @@ describe('a job that a teacher elsewhere teaches', () => {
   });
 
   it('is taught by another Engraft, whose jobs cost what its receipts say', async () => {
-    const other = await startTestService(itLearns.engine, { ...(await meterOf()), chat_wait_ms: 120_000 });
+    const other = await startTestService(itLearns.engine, { ...(await meterOf()), chatWaitMs: 120_000 });
     try {
-      const worker = start({ url: `${other.url}/v1`, model: 'model-5.3', api_key: other.key.secret });
+      const worker = start({ url: `${other.url}/v1`, model: 'model-5.3', apiKey: other.key.secret });
       const job = await untilOver(await itLearns.admit('anna', testPassage));
       await worker.stop(0);
       assert.ok(['ready', 'rejected'].includes(job.status), itLearns.log());

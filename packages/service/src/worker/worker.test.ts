@@ -67,7 +67,7 @@ describe('worker', () => {
     database = await openTestDatabase({ maxConnections: 24 });
     key = await createTestKey(database.db, await createTestProject(database.db));
     loaded = await loadEngine(config, logger);
-    meter = await loadPromptMeter(config.model_folder);
+    meter = await loadPromptMeter(config.modelFolder);
   });
   after(async () => {
     await loaded.engine.close();
@@ -80,16 +80,8 @@ describe('worker', () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);
   });
 
-  function start(options: { lease_ms?: number; logger?: Logger; engine?: Engine } = {}): Worker {
-    const worker = startWorker({
-      ...loaded,
-      logger,
-      ...options,
-      db: database.db,
-      store,
-      data_folder: dataFolder,
-      poll_ms: 20,
-    });
+  function start(options: { leaseMs?: number; logger?: Logger; engine?: Engine } = {}): Worker {
+    const worker = startWorker({ ...loaded, logger, ...options, db: database.db, store, dataFolder, pollMs: 20 });
     workers.push(worker);
     return worker;
   }
@@ -247,8 +239,8 @@ describe('worker', () => {
   });
 
   it('repeats training whose process hangs, in the same claim', { skip: process.platform === 'win32' }, async () => {
-    const { model_folder } = readConfig({ data: dataFolder }, {});
-    const engine = await startEngineHost({ modelDir: model_folder, watch: { silenceMs: 2_000 }, logger });
+    const { modelFolder } = readConfig({ data: dataFolder }, {});
+    const engine = await startEngineHost({ modelDir: modelFolder, watch: { silenceMs: 2_000 }, logger });
     const losses: EngineExit[] = [];
     engine.onExit((loss) => losses.push(loss));
     const worker = start({ engine });
@@ -265,15 +257,15 @@ describe('worker', () => {
 
   it('takes over from a worker that is not heard of', async () => {
     const jobId = await admit(question);
-    await claimJob(database.db, { worker_id: 'dead', kind: 'inference', lease_ms: 300 });
+    await claimJob(database.db, { worker_id: 'dead', kind: 'inference', leaseMs: 300 });
     start();
     const job = await ended(jobId);
     assert.deepEqual([job.status, job.attempts], ['succeeded', 2]);
   });
 
   it('keeps its jobs for as long as it lives, however short the lease', async () => {
-    start({ lease_ms: 900 });
-    start({ lease_ms: 900 });
+    start({ leaseMs: 900 });
+    start({ leaseMs: 900 });
     const jobId = await admit(learning, 'emil');
     await until(jobId, ({ status }) => status !== 'queued');
     await sleep(3_000);

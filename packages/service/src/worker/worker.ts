@@ -14,15 +14,15 @@ export interface WorkerOptions extends JobContext {
    * Whether the engine has a process that responds. While it has none, jobs wait in the queue, where any worker finds
    * them.
    */
-  readonly engine_running?: () => boolean;
+  readonly engineRunning?: () => boolean;
   /** How long a job stays with a silent worker. */
-  readonly lease_ms?: number;
+  readonly leaseMs?: number;
   /** How often an idle worker asks the database for work, since another process cannot wake it. */
-  readonly poll_ms?: number;
+  readonly pollMs?: number;
   /** How long learning waits for room on a disk, adapters or a process to train in. Inference goes on. */
-  readonly storage_wait?: StorageWait;
+  readonly storageWait?: StorageWait;
   /** The same for inference. */
-  readonly answer_wait?: StorageWait;
+  readonly answerWait?: StorageWait;
 }
 
 export interface Worker {
@@ -37,9 +37,9 @@ export interface Worker {
 
 const defaultLeaseMs = 15_000;
 const defaultPollMs = 100;
-const defaultStorageWait: StorageWait = { first_ms: 30_000, longest_ms: 300_000 };
+const defaultStorageWait: StorageWait = { firstMs: 30_000, longestMs: 300_000 };
 /** Somebody waits for an answer, and little is lost if it finds no room again. */
-const defaultAnswerWait: StorageWait = { first_ms: 1_000, longest_ms: 30_000 };
+const defaultAnswerWait: StorageWait = { firstMs: 1_000, longestMs: 30_000 };
 /** The engine decodes concurrent inferences together. */
 const inferenceConcurrency = 8;
 const learningConcurrency = 1;
@@ -49,45 +49,45 @@ const suspectAttempts = 2;
 
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
 export function startWorker({
-  engine_running = () => true,
-  lease_ms = defaultLeaseMs,
-  poll_ms = defaultPollMs,
-  storage_wait = defaultStorageWait,
-  answer_wait = defaultAnswerWait,
+  engineRunning = () => true,
+  leaseMs = defaultLeaseMs,
+  pollMs = defaultPollMs,
+  storageWait = defaultStorageWait,
+  answerWait = defaultAnswerWait,
   ...options
 }: WorkerOptions): Worker {
   // A longer lease would be shortened while its worker counts on it.
-  if (lease_ms > maxLeaseMs) throw new RangeError(`lease_ms must be at most ${maxLeaseMs}, not ${lease_ms}`);
+  if (leaseMs > maxLeaseMs) throw new RangeError(`leaseMs must be at most ${maxLeaseMs}, not ${leaseMs}`);
   const workerId = newWorkerId();
   const logger = options.logger.child({ worker_id: workerId });
   const { metrics } = options;
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
   const engineFor = shareEngine(options.engine);
-  const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
+  const pauses = { internalization: createStoragePause(storageWait), inference: createStoragePause(answerWait) };
   metrics?.watchLearning(() => pauses.internalization.on());
   /** Work done meanwhile would be lost, since nothing can be written, read or trained. */
   const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
     const pause = pauses[kind];
     if (outcome.kind === 'ended') pause.end();
     // Jobs that run side by side find the same at once.
-    if (outcome.kind !== 'handed_back' || outcome.waits_for === undefined || pause.on()) return;
+    if (outcome.kind !== 'handed_back' || outcome.waitsFor === undefined || pause.on()) return;
     const who = kind === 'inference' ? 'answers wait' : 'learning waits';
     const waitMs = pause.begin();
-    logger.error({ data_folder: context.data_folder, wait_ms: waitMs }, whyWaiting[outcome.waits_for](who));
+    logger.error({ data_folder: context.dataFolder, wait_ms: waitMs }, whyWaiting[outcome.waitsFor](who));
   };
 
   const openLane = (kind: JobKind, concurrency: number, handBack: AbortSignal) =>
     startLane<ClaimedJob>({
       concurrency,
-      poll_ms,
+      pollMs,
       logger,
-      ready: () => engine_running() && !pauses[kind].on(),
-      claim: () => claimJob(context.db, { worker_id: workerId, kind, lease_ms }),
+      ready: () => engineRunning() && !pauses[kind].on(),
+      claim: () => claimJob(context.db, { worker_id: workerId, kind, leaseMs }),
       run: async (job) => {
         const startedAt = performance.now();
         logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
         const engine = engineFor(job.attempts > suspectAttempts);
-        const outcome = await runJob({ ...context, engine }, job, lease_ms, handBack);
+        const outcome = await runJob({ ...context, engine }, job, leaseMs, handBack);
         waitAfter(kind, outcome);
         const durationMs = Math.round(performance.now() - startedAt);
         logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms: durationMs }, 'job run');

@@ -11,7 +11,7 @@ export interface WorkerMetrics {
   phase(phase: JobPhase, outcome: 'done' | 'cut_off', seconds: number, traceId: string | null): void;
   /** Tokens went through the model, for whatever end. */
   engineTokens(kind: JobKind, usage: TokenUsage): void;
-  /** What a run charged, waived and repeated. */
+  /** Counts the work that a run charged, waived and repeated. */
   work(kind: JobKind, report: WorkReport): void;
   /** The engine lost a call with its process. */
   callLost(kind: JobKind): void;
@@ -124,7 +124,7 @@ const tokenTypes = [
   ['training', 'training_tokens'],
 ] as const satisfies readonly (readonly [string, keyof TokenUsage])[];
 
-/** What the engine works through, and what becomes of it. */
+/** Counts the tokens that the engine works through, and what becomes of them. */
 function createWorkMetrics(registers: Registry[]): Pick<WorkerMetrics, 'engineTokens' | 'work'> {
   const done = new Counter({
     name: 'engraft_engine_tokens_total',

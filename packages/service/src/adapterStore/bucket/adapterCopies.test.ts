@@ -31,8 +31,8 @@ describe('copies of adapters on this machine', () => {
   });
   const open = (maxCopiesBytes: number, onEvicted: () => void = () => undefined): Promise<TestBucketStore> =>
     openTestBucketStore(stub.environment, {
-      data_folder: dataFolder,
-      copies_bytes_max: maxCopiesBytes,
+      dataFolder,
+      maxCopiesBytes,
       observer: { asked: (outcome) => asked.push(outcome), evicted: onEvicted },
     });
   const asked: string[] = [];
@@ -48,12 +48,12 @@ describe('copies of adapters on this machine', () => {
     await use(store, b);
     await use(store, a);
     await use(store, c);
-    assert.deepEqual([store.listCopies(), store.copied_bytes(), evicted], [[a, c], 2 * adapterBytes, 1]);
+    assert.deepEqual([store.listCopies(), store.copiedBytes(), evicted], [[a, c], 2 * adapterBytes, 1]);
     await assert.rejects(access(folderOf(b)), { code: 'ENOENT' });
     assert.deepEqual(asked.splice(0), ['miss', 'miss', 'hit', 'miss']);
     const lent = await Promise.all([a, b, c, d].map((hash) => store.borrow(hash)));
     for (const { adapter } of lent) assert.equal(await isAdapterIntact(adapter), true);
-    assert.equal(store.copied_bytes(), 4 * adapterBytes, 'all of them are in use');
+    assert.equal(store.copiedBytes(), 4 * adapterBytes, 'all of them are in use');
     assert.equal(await store.dropCopy(d), false);
     for (const { giveBack } of lent) giveBack();
     await store.close();

@@ -6,7 +6,7 @@ import { crashPoint } from '../../crashPoints.js';
 import { folderNameOf, type BorrowedAdapter } from '../adapterStore.js';
 import type { CopiesFolder } from './copiesFolder.js';
 
-/** What is known of an adapter before it is fetched. */
+/** An adapter that its source has, before it is fetched. */
 export interface Found {
   readonly bytes: number;
 }
@@ -31,7 +31,7 @@ interface Copy {
   bytes: number;
   users: number;
   /** Its files are there, and were compared with its name. */
-  is_whole: boolean;
+  isWhole: boolean;
   filling: Promise<boolean> | null;
 }
 
@@ -39,7 +39,7 @@ export interface CopiesOptions<Known extends Found> {
   readonly folder: CopiesFolder;
   readonly source: AdapterSource<Known>;
   /** More only while more of them are in use. */
-  readonly bytes_max: number;
+  readonly maxBytes: number;
   readonly observer?: CopiesObserver;
 }
 
@@ -60,7 +60,7 @@ export class AdapterCopies<Known extends Found = Found> {
   static async open<Known extends Found>(options: CopiesOptions<Known>): Promise<AdapterCopies<Known>> {
     const copies = new AdapterCopies(options);
     for (const { adapter_hash, bytes } of await options.folder.list()) {
-      copies.#copies.set(adapter_hash, { bytes, users: 0, is_whole: true, filling: null });
+      copies.#copies.set(adapter_hash, { bytes, users: 0, isWhole: true, filling: null });
     }
     await copies.#makeRoom();
     return copies;
@@ -80,8 +80,8 @@ export class AdapterCopies<Known extends Found = Found> {
   async borrow(adapterHash: string, signal?: AbortSignal): Promise<BorrowedAdapter> {
     const copy = this.#take(adapterHash);
     try {
-      this.options.observer?.asked(copy.is_whole ? 'hit' : 'miss');
-      if (copy.is_whole) await touch(this.#locate(adapterHash).folder);
+      this.options.observer?.asked(copy.isWhole ? 'hit' : 'miss');
+      if (copy.isWhole) await touch(this.#locate(adapterHash).folder);
       else await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
       return { adapter: this.#locate(adapterHash), giveBack: () => void this.#giveBack(adapterHash, copy) };
     } catch (error) {
@@ -94,8 +94,8 @@ export class AdapterCopies<Known extends Found = Found> {
   async mend(adapterHash: string, signal?: AbortSignal): Promise<boolean> {
     const copy = this.#take(adapterHash);
     try {
-      if (copy.is_whole && (await isAdapterIntact(this.#locate(adapterHash)))) return true;
-      copy.is_whole = false;
+      if (copy.isWhole && (await isAdapterIntact(this.#locate(adapterHash)))) return true;
+      copy.isWhole = false;
       return await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
     } finally {
       await this.#giveBack(adapterHash, copy);
@@ -106,7 +106,7 @@ export class AdapterCopies<Known extends Found = Found> {
   async adopt(adapterHash: string, source: AdapterSource): Promise<void> {
     const copy = this.#take(adapterHash);
     try {
-      if (!copy.is_whole) await this.#fillOnce(adapterHash, copy, source);
+      if (!copy.isWhole) await this.#fillOnce(adapterHash, copy, source);
     } finally {
       await this.#giveBack(adapterHash, copy);
     }
@@ -136,18 +136,18 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   #take(adapterHash: string): Copy {
-    const copy = this.#copies.get(adapterHash) ?? { bytes: 0, users: 0, is_whole: false, filling: null };
+    const copy = this.#copies.get(adapterHash) ?? { bytes: 0, users: 0, isWhole: false, filling: null };
     copy.users += 1;
     this.#copies.delete(adapterHash);
     this.#copies.set(adapterHash, copy);
     return copy;
   }
 
-  /** What failed here is tried again by whoever needs the room. */
+  /** A failure here is left to whoever needs the room: it tries again. */
   async #giveBack(adapterHash: string, copy: Copy): Promise<void> {
     copy.users -= 1;
     if (copy.users > 0) return;
-    const isEmpty = !copy.is_whole && copy.filling === null;
+    const isEmpty = !copy.isWhole && copy.filling === null;
     await (isEmpty ? this.#discard(adapterHash) : this.#makeRoom()).catch(() => undefined);
   }
 
@@ -157,7 +157,7 @@ export class AdapterCopies<Known extends Found = Found> {
       source === undefined ? this.#fill(adapterHash, copy, this.options.source) : this.#fill(adapterHash, copy, source);
     copy.filling ??= filling().finally(() => {
       copy.filling = null;
-      if (copy.is_whole) return;
+      if (copy.isWhole) return;
       copy.bytes = 0;
       if (copy.users === 0) this.#copies.delete(adapterHash);
     });
@@ -184,7 +184,7 @@ export class AdapterCopies<Known extends Found = Found> {
       await folder.discard(adapterHash);
       await rename(staging, this.#locate(adapterHash).folder);
       crashPoint('copies.fetched');
-      copy.is_whole = true;
+      copy.isWhole = true;
       return true;
     } finally {
       await rm(staging, { recursive: true, force: true });
@@ -193,7 +193,7 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   async #makeRoom(): Promise<void> {
-    while (this.bytes > this.options.bytes_max) {
+    while (this.bytes > this.options.maxBytes) {
       const idle = [...this.#copies].find(([, { users, filling }]) => users === 0 && filling === null);
       if (idle === undefined) return;
       await this.#discard(idle[0]);

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { withBucketRetries } from './bucketRetries.js';
 
-const bounds = { attempts: 2, first_delay_ms: 1, answer_ms: 1_000, bytes_per_second_min: 1 };
+const bounds = { attempts: 2, firstDelayMs: 1, answerMs: 1_000, minBytesPerSecond: 1 };
 const failing = (error: Error): Promise<never> =>
-  withBucketRetries({ what: 'head it', bounds, attempt_ms: 1_000, signal: new AbortController().signal }, () =>
+  withBucketRetries({ what: 'head it', bounds, attemptMs: 1_000, signal: new AbortController().signal }, () =>
     Promise.reject(error),
   );
 const coded = (code: string, syscall: string): Error =>

@@ -161,13 +161,13 @@ describe('a store in a bucket', () => {
 
   it('lets others use its folder of copies where it cannot be opened', async () => {
     const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-unopened-'));
-    const first = await openTestBucketStore(stub.environment, { data_folder: dataFolder });
+    const first = await openTestBucketStore(stub.environment, { dataFolder });
     await first.close();
     const broken = path.join(first.staging, `sha256-${'0'.repeat(64)}`);
     await symlink('nowhere', broken);
-    await assert.rejects(openTestBucketStore(stub.environment, { data_folder: dataFolder }), { code: 'ENOENT' });
+    await assert.rejects(openTestBucketStore(stub.environment, { dataFolder }), { code: 'ENOENT' });
     await rm(broken);
-    const again = await openTestBucketStore(stub.environment, { data_folder: dataFolder });
+    const again = await openTestBucketStore(stub.environment, { dataFolder });
     assert.equal(again.staging, first.staging);
     await again.close();
     await rm(dataFolder, { recursive: true });

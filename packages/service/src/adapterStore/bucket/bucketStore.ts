@@ -14,8 +14,8 @@ import type { Bucket, ObjectFound, ObjectSource } from './s3Bucket.js';
 
 export interface BucketStoreOptions {
   readonly bucket: Bucket;
-  readonly data_folder: string;
-  readonly copies_bytes_max: number;
+  readonly dataFolder: string;
+  readonly maxCopiesBytes: number;
   /** Before an adapter is kept or removed: rejects where the bucket is not that of the database. */
   readonly admit: (signal: AbortSignal) => Promise<void>;
   readonly observer?: CopiesObserver;
@@ -24,8 +24,8 @@ export interface BucketStoreOptions {
 }
 
 export interface BucketStore extends AdapterStore {
-  /** Of the copies on this machine. */
-  readonly copied_bytes: () => number;
+  /** The size of all copies on this machine. */
+  readonly copiedBytes: () => number;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
   return {
     home: bucket.url,
     staging: folder.path,
-    copied_bytes: () => copies.bytes,
+    copiedBytes: () => copies.bytes,
     isPresent: () => isMarked(bucket, closing.signal),
     has: (adapterHash) => hasAdapter(bucket, adapterHash, closing.signal),
     isIntact: (adapterHash, signal) => copies.mend(adapterHash, signal),
@@ -104,13 +104,13 @@ interface OpenCopies {
 }
 
 async function openCopies(options: BucketStoreOptions): Promise<OpenCopies> {
-  const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
-  const folder = await openCopiesFolder(data_folder);
+  const { bucket, dataFolder, maxCopiesBytes, observer, onWrongBytes = () => undefined } = options;
+  const folder = await openCopiesFolder(dataFolder);
   try {
     const copies = await AdapterCopies.open({
       folder,
       source: adaptersIn(bucket, onWrongBytes),
-      bytes_max: copies_bytes_max,
+      maxBytes: maxCopiesBytes,
       ...(observer === undefined ? {} : { observer }),
     });
     return { folder, copies };
@@ -160,7 +160,7 @@ async function lookAt(bucket: Bucket, adapterHash: string, signal: AbortSignal):
 const maxFetches = 2;
 
 function adaptersIn(bucket: Bucket, onWrongBytes: (adapterHash: string) => void): AdapterSource<FoundFiles> {
-  /** What was fetched in vain, so that it is not fetched again before it is replaced. */
+  /** Adapters that were fetched in vain. They are not fetched again before they are replaced. */
   const wrong = new Map<string, string>();
   const tagsOf = ({ files }: FoundFiles): string => files.map(([, { tag }]) => tag).join(' ');
   return {

@@ -10,7 +10,7 @@ import { folderNameOf } from '../adapterStore.js';
 /** A folder of copies of adapters that this process alone uses. */
 export interface CopiesFolder {
   readonly path: string;
-  /** What an earlier process left, the least recently used first. */
+  /** Lists the copies that an earlier process left, the least recently used first. */
   list(): Promise<readonly { readonly adapter_hash: string; readonly bytes: number }[]>;
   /** The bytes of an adapter's files. */
   bytesOf(folder: string): Promise<number>;
@@ -85,7 +85,7 @@ function copiesFolder(folder: string, leave: () => Promise<void>): CopiesFolder 
   };
 }
 
-/** What a process that died was about to fetch or to remove. */
+/** Removes the files that a process was about to fetch or to remove when it died. */
 async function removePassing(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith('.')) await rm(path.join(folder, name), { recursive: true, force: true });

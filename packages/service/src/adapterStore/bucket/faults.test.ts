@@ -20,7 +20,7 @@ describe('a store in a bucket that does wrong', () => {
   });
   afterEach(() => {
     stub.fault = noFault;
-    stub.knows_checksums = true;
+    stub.knowsChecksums = true;
   });
   after(async () => {
     await store.end();
@@ -62,7 +62,7 @@ describe('a store in a bucket that does wrong', () => {
   it('gives up where no answer comes', async () => {
     const hash = await keepTestAdapter(store, weights());
     stub.fault = () => 'silent';
-    const bucket = openTestBucket(stub.environment, { ...testBounds, answer_ms: 100 });
+    const bucket = openTestBucket(stub.environment, { ...testBounds, answerMs: 100 });
     await assert.rejects(bucket.look(hash, new AbortController().signal), /it took longer than 100 ms/);
     bucket.close();
   });
@@ -119,7 +119,7 @@ describe('a store in a bucket that does wrong', () => {
   });
 
   it('reads back what a server has put that says nothing of checksums', async () => {
-    stub.knows_checksums = false;
+    stub.knowsChecksums = false;
     const beforeIt = countOf('GET');
     const hash = await keepTestAdapter(store, weights());
     assert.equal(countOf('GET') - beforeIt, 2);

@@ -40,7 +40,7 @@ describe('the bucket of a database', () => {
   after(async () => {
     await database.close();
     await stub.stop();
-    await rm(settings.data_folder, { recursive: true });
+    await rm(settings.dataFolder, { recursive: true });
   });
 
   it('is marked for a new installation, and found again', async () => {

@@ -52,7 +52,7 @@ export interface BucketOptions {
 
 const connectMs = 5_000;
 
-/** What goes wrong is thrown; standard error is for the log. */
+/** The client writes to no log: errors are thrown, and standard error is ours. */
 const unsaid = (): void => undefined;
 const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
 
@@ -71,10 +71,10 @@ function openClient(forcePathStyle: boolean, connectionTimeout: number): S3Clien
 
 /** Asks with the credentials and the region that the SDK finds in its usual places, and not before it must. */
 export function openS3Bucket(
-  { bucket, prefix, path_style }: BucketConfig,
+  { bucket, prefix, pathStyle }: BucketConfig,
   { bounds = defaultBounds, onRequest = () => undefined }: BucketOptions = {},
 ): Bucket {
-  const client = openClient(path_style, Math.min(connectMs, bounds.answer_ms));
+  const client = openClient(pathStyle, Math.min(connectMs, bounds.answerMs));
   const url = `s3://${bucket}/${prefix}`;
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const attempt = <Result>(
@@ -85,7 +85,7 @@ export function openS3Bucket(
     work: (ending: AbortSignal) => Promise<Result>,
   ): Promise<Result> =>
     withBucketRetries(
-      { what: `${operation} ${url}${key}`, bounds, attempt_ms: attemptMs(bytes, bounds), signal },
+      { what: `${operation} ${url}${key}`, bounds, attemptMs: attemptMs(bytes, bounds), signal },
       async (ending) => {
         try {
           const result = await work(ending);

@@ -22,7 +22,7 @@ export function addAskCommand(program: Command): void {
       .requiredOption('--subject <subject>', 'whose active version answers')
       .option('--version <version>', 'a version of the subject, or base (the active one)')
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
-      .option('--max-output-tokens <n>', 'the longest answer', String(limits.output_tokens_default)),
+      .option('--max-output-tokens <n>', 'the longest answer', String(limits.defaultOutputTokens)),
   ).action(async (text: string, options: AskOptions) => {
     const maxOutputTokens = parseWholeNumber(options.maxOutputTokens);
     const client = await openClient(options);

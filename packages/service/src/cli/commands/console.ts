@@ -36,8 +36,8 @@ async function link(options: LinkOptions): Promise<void> {
     const role = await roleOfLink(db, { email, role: options.role ?? null });
     return makeLink(db, operator, { email, role, project_id: projectId });
   });
-  const { data_folder, base_url, host, port } = readConfig(options);
-  const url = linkUrl(base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`, token);
+  const { dataFolder, baseUrl, host, port } = readConfig(options);
+  const url = linkUrl(baseUrl ?? (await readServiceAddress(dataFolder)) ?? `http://${host}:${port}`, token);
   print(options, { url, expires_at }, [url, `It works once, until ${expires_at.toISOString()}.`]);
 }
 

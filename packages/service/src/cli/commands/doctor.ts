@@ -17,7 +17,7 @@ import { withoutSecrets } from '../withoutSecrets.js';
 interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, or what is wrong. */
+  /** The finding, or the fault. */
   readonly detail: string;
 }
 
@@ -31,7 +31,7 @@ export function addDoctorCommand(program: Command): void {
     const checks: Check[] = [];
     const wanted = {
       ...examinations,
-      ...(config.adapter_bucket === null ? {} : { adapters: examineBucket }),
+      ...(config.adapterBucket === null ? {} : { adapters: examineBucket }),
       ...(config.teacher === null ? {} : { teacher: examineTeacher }),
       ...(config.tracing === null ? {} : { traces: examineTracing }),
     };
@@ -77,19 +77,19 @@ function examineNode(): string {
 
 /** Makes nothing, since the folder may have been mistyped. */
 async function examineDataFolder(config: Config): Promise<string> {
-  const { data_folder } = config;
-  if (!(await exists(data_folder))) return `${data_folder} is not there yet: \`engraft serve\` makes it`;
-  await makeDataFolder(data_folder);
-  return data_folder;
+  const { dataFolder } = config;
+  if (!(await exists(dataFolder))) return `${dataFolder} is not there yet: \`engraft serve\` makes it`;
+  await makeDataFolder(dataFolder);
+  return dataFolder;
 }
 
 async function examineDatabase(config: Config): Promise<string> {
-  if (!(await hasDatabase(config))) return `none in ${config.data_folder} yet: \`engraft serve\` makes one`;
-  return withInstallation(config, async ({ db, unrestricted_because }) => {
+  if (!(await hasDatabase(config))) return `none in ${config.dataFolder} yet: \`engraft serve\` makes one`;
+  return withInstallation(config, async ({ db, unrestrictedBecause }) => {
     if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
     const rights =
-      unrestricted_because === null ? '' : `, with the rights of the owner of its tables: ${unrestricted_because}`;
-    return (config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
+      unrestrictedBecause === null ? '' : `, with the rights of the owner of its tables: ${unrestrictedBecause}`;
+    return (config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
   });
 }
 
@@ -104,7 +104,7 @@ async function withInstallation<Found>(
   config: Config,
   examine: (installation: Installation) => Promise<Found>,
 ): Promise<Found> {
-  const installation = await openInstallation(config, { max_connections: 1 });
+  const installation = await openInstallation(config, { maxConnections: 1 });
   try {
     return await examine(installation);
   } finally {
@@ -133,11 +133,11 @@ async function examineClock({ db }: Installation): Promise<string> {
   return `it is ${time(now_ms)}; the service last looked ${seconds(now_ms - seen_ms)} ago${leap}`;
 }
 
-async function examineModel({ engine, model_folder }: Config): Promise<string> {
+async function examineModel({ engine, modelFolder }: Config): Promise<string> {
   if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
   const { loadPromptMeter } = await import('../../startup/model.js');
-  const { contextLength } = await loadPromptMeter(model_folder);
-  return `${model_folder}, ${contextLength} tokens of context`;
+  const { contextLength } = await loadPromptMeter(modelFolder);
+  return `${modelFolder}, ${contextLength} tokens of context`;
 }
 
 async function examineEngine(config: Config): Promise<string> {
@@ -172,10 +172,10 @@ function describeVersions({ retained, of_another_model }: VersionsByModel): stri
 
 /** Writes, reads and deletes a small object, and looks whether the adapters of the database are there. */
 async function examineBucket(config: Config): Promise<string> {
-  if (config.adapter_bucket === null) return 'in the data folder';
+  if (config.adapterBucket === null) return 'in the data folder';
   const { openS3Bucket } = await import('../../adapterStore/bucket/s3Bucket.js');
   const { probeBucket } = await import('../../adapterStore/bucket/probeBucket.js');
-  const bucket = openS3Bucket(config.adapter_bucket);
+  const bucket = openS3Bucket(config.adapterBucket);
   const patience = AbortSignal.timeout(maxProbeMs);
   try {
     await probeBucket(bucket, patience);

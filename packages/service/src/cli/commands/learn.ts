@@ -76,7 +76,7 @@ async function readPassage(file: string): Promise<string> {
   const text = decoded(bytes);
   // Replacement characters would be learned, and charged.
   if (text === null) throw new CommandFailure(`${name} is not UTF-8 text`);
-  const { learning_content_min_units: min, learning_content_max_units: max } = limits;
+  const { minLearningContentUnits: min, maxLearningContentUnits: max } = limits;
   if (text.length < min || text.length > max) {
     const advice = text.length < min ? '' : '; learn it in parts, one after another';
     throw new CommandFailure(`${name} has ${text.length} characters, and a passage has ${min} to ${max}${advice}`);

@@ -23,12 +23,12 @@ export function addQuickstartCommand(program: Command): void {
 }
 
 async function quickstart(options: QuickstartOptions): Promise<void> {
-  const { data_folder } = readConfig(options);
+  const { dataFolder } = readConfig(options);
   const sample = await readSample();
-  const model = options.model === undefined ? null : await prepareModel(options.model, data_folder);
-  const service = await start(data_folder, model);
+  const model = options.model === undefined ? null : await prepareModel(options.model, dataFolder);
+  const service = await start(dataFolder, model);
   try {
-    await tellStory(await openClient(data_folder, service), sample);
+    await tellStory(await openClient(dataFolder, service), sample);
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(`${what}; ${advice}`);

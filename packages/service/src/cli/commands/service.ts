@@ -36,7 +36,7 @@ function addAddressOptions(command: Command): Command {
 
 async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string): Promise<void> {
   const config = readConfig({ ...flags, model: await folderOf(model) });
-  if (!(roles.api && roles.worker) && config.database_url === null) {
+  if (!(roles.api && roles.worker) && config.databaseUrl === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
   // Loaded only here: other commands start faster without the web server and the engine.

@@ -46,7 +46,7 @@ export interface AttachOptions {
   /** Called when the server was lost and could not be brought back at the same address. */
   readonly onLost?: (error: Error) => void;
   /** How long the server outlives its last user if that was killed: long enough to start the service again. */
-  readonly abandoned_after_ms?: number;
+  readonly abandonedAfterMs?: number;
 }
 
 const defaultAbandonedAfterMs = 60_000;
@@ -67,10 +67,10 @@ export async function attachEmbeddedPostgres(
   let released = false;
   let session = Promise.resolve(await openSession(dataFolder, null));
   const { cluster, port } = await session;
-  const { abandoned_after_ms = defaultAbandonedAfterMs } = options;
+  const { abandonedAfterMs = defaultAbandonedAfterMs } = options;
 
   const watch = ({ client }: Session): void => {
-    stopWhenAbandoned(databaseUrl(cluster, port), abandoned_after_ms);
+    stopWhenAbandoned(databaseUrl(cluster, port), abandonedAfterMs);
     client.once('end', () => {
       if (released) return;
       session = restore();
@@ -139,7 +139,7 @@ async function openSession(dataFolder: string, wantedPort: number | null): Promi
 /** The attempts of one process to start the server. */
 class ServerStart {
   #started: StartedServer | null = null;
-  #failing_since_ms: number | null = null;
+  #failingSinceMs: number | null = null;
 
   /** Whether the server that holds the lock now may be the one started here. */
   get isUnderWay(): boolean {
@@ -163,10 +163,10 @@ class ServerStart {
 
   async #failed(cluster: Cluster, { ended }: StartedServer): Promise<void> {
     this.#started = null;
-    this.#failing_since_ms ??= performance.now();
-    if (performance.now() - this.#failing_since_ms < failingStartMs) return sleep(10 * pollMs);
+    this.#failingSinceMs ??= performance.now();
+    if (performance.now() - this.#failingSinceMs < failingStartMs) return sleep(10 * pollMs);
     const why = lastLine(await ended).replace(dataDirectoryArgument(cluster), cluster.folder);
-    throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.log_file})`);
+    throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.logFile})`);
   }
 }
 

@@ -25,7 +25,7 @@ export interface Cluster {
   /** PostgreSQL's own data directory. */
   readonly folder: string;
   readonly password: string;
-  readonly log_file: string;
+  readonly logFile: string;
   readonly account: ServerAccount | null;
   readonly binaries: ServerBinaries;
 }
@@ -54,14 +54,14 @@ export async function openOrMakeCluster(dataFolder: string, lock: FileLock): Pro
   return readCluster(home, site);
 }
 
-/** What a cluster needs that is not in its folder. */
-type Site = Pick<Cluster, 'account' | 'binaries' | 'log_file'>;
+/** The parts of a cluster that are not in its folder. */
+type Site = Pick<Cluster, 'account' | 'binaries' | 'logFile'>;
 
 async function prepareSite(dataFolder: string): Promise<Site> {
   const logs = path.join(path.resolve(dataFolder), 'logs');
   await mkdir(logs, { recursive: true, mode: 0o700 });
   const account = await chooseServerAccount();
-  return { account, binaries: await prepareBinaries(account), log_file: path.join(logs, 'postgres.log') };
+  return { account, binaries: await prepareBinaries(account), logFile: path.join(logs, 'postgres.log') };
 }
 
 async function readCluster(home: string, site: Site): Promise<Cluster> {

@@ -211,7 +211,7 @@ describe('embedded PostgreSQL', () => {
     { skip: process.platform === 'win32' },
     async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
-      const first = await spawnHolder(folder, {}, { abandoned_after_ms: 400 });
+      const first = await spawnHolder(folder, {}, { abandonedAfterMs: 400 });
       const second = await spawnHolder(folder);
       first.child.kill('SIGKILL');
       await once(first.child, 'exit');

@@ -12,7 +12,7 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/** What `postmaster.pid` says about the last server of this cluster, which may be gone. `null` without such a file. */
+/** Reads `postmaster.pid`: this cluster's last server, which may be gone. `null` without such a file. */
 export async function readPostmasterFile(cluster: Cluster): Promise<Postmaster | null> {
   const text = await readFile(pidFile(cluster), 'utf8').catch(() => '');
   // Lines: process id, data directory, start time, port, …
@@ -65,7 +65,7 @@ export interface StartedServer {
  */
 export async function startPostmaster(cluster: Cluster, port: number, lock: FileLock): Promise<StartedServer> {
   await removeStalePidFile(cluster);
-  const log = await open(cluster.log_file, 'a', 0o600);
+  const log = await open(cluster.logFile, 'a', 0o600);
   const logStart = (await log.stat()).size;
   const settings = Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   try {
@@ -83,7 +83,7 @@ export async function startPostmaster(cluster: Cluster, port: number, lock: File
     child.unref();
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
-      child.once('exit', () => void readFrom(cluster.log_file, logStart).then(resolve, () => resolve('')));
+      child.once('exit', () => void readFrom(cluster.logFile, logStart).then(resolve, () => resolve('')));
     });
     return { ended };
   } finally {

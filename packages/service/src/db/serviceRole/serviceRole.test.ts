@@ -30,7 +30,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   return withSession(url, 'test', async (client) => (await client.query<Record<string, unknown>>(statement)).rows);
 }
 
-/** What the work of a service and its commands is, in short. */
+/** Does the work of a service and its commands, in short. */
 async function assertWorks({ db }: Installation): Promise<void> {
   const key = await createTestKey(db, await createTestProject(db));
   await createTestVersion(db, key);
@@ -63,14 +63,14 @@ describe('a database of DATABASE_URL', () => {
   }
 
   async function open(databaseUrl: string): Promise<Installation> {
-    return openInstallation({ data_folder: folder, database_url: databaseUrl }, { max_connections: 2 });
+    return openInstallation({ dataFolder: folder, databaseUrl }, { maxConnections: 2 });
   }
 
   async function assertWorksAs(user: string, url: string, unrestrictedBecause: RegExp | null): Promise<void> {
     const installation = await open(url);
     try {
-      if (unrestrictedBecause === null) assert.equal(installation.unrestricted_because, null);
-      else assert.match(installation.unrestricted_because ?? '', unrestrictedBecause);
+      if (unrestrictedBecause === null) assert.equal(installation.unrestrictedBecause, null);
+      else assert.match(installation.unrestrictedBecause ?? '', unrestrictedBecause);
       assert.equal(await currentUser(installation), user);
       await assertWorks(installation);
     } finally {
@@ -90,7 +90,7 @@ describe('a database of DATABASE_URL', () => {
     const installations = await Promise.all([url, other, url, other, url, other].map(open));
     try {
       for (const installation of installations) {
-        assert.equal(installation.unrestricted_because, null);
+        assert.equal(installation.unrestrictedBecause, null);
         assert.equal(await currentUser(installation), 'engraft_service');
       }
       await Promise.all(installations.slice(0, 2).map(assertWorks));
@@ -176,7 +176,7 @@ describe('a database of DATABASE_URL', () => {
 
 describe('an embedded database', () => {
   const open = (): Promise<Installation> =>
-    openInstallation({ data_folder: folder, database_url: null }, { max_connections: 2 });
+    openInstallation({ dataFolder: folder, databaseUrl: null }, { maxConnections: 2 });
   /** When any right of the role, or the role itself, was last written. */
   const readWrites = (): Promise<unknown[]> =>
     query(
@@ -275,7 +275,7 @@ describe('an embedded database', () => {
   });
 
   test('a temporary table that is named like one of ours changes no rule', async () => {
-    const installation = await openInstallation({ data_folder: folder, database_url: null }, { max_connections: 1 });
+    const installation = await openInstallation({ dataFolder: folder, databaseUrl: null }, { maxConnections: 1 });
     const { db } = installation;
     try {
       const available = `available:${await createTestProject(db, 0)}`;

@@ -16,7 +16,7 @@ export interface ServiceAccess {
   /** Holds a password, so it must not be logged. */
   readonly url: string;
   /** Why the service works with the owner's rights after all. `null` if it does not. */
-  readonly unrestricted_because: string | null;
+  readonly unrestrictedBecause: string | null;
 }
 
 const applicationName = 'engraft-service-role';
@@ -63,7 +63,7 @@ export async function prepareServiceLogin(ownerUrl: string): Promise<string> {
  * what a statement sets.) A user who does not own them, such as a login that is a member of the role, works as it is.
  */
 export async function prepareServiceRole(databaseUrl: string): Promise<ServiceAccess> {
-  const unrestricted = (why: string): ServiceAccess => ({ url: databaseUrl, unrestricted_because: why });
+  const unrestricted = (why: string): ServiceAccess => ({ url: databaseUrl, unrestrictedBecause: why });
   try {
     const url = await withSession(databaseUrl, applicationName, async (client) => {
       const { owns_tables, schema } = await readStanding(client);
@@ -77,7 +77,7 @@ export async function prepareServiceRole(databaseUrl: string): Promise<ServiceAc
       return takingOnRole(databaseUrl, schema);
     });
     const refusal = url === databaseUrl ? null : await tryOut(url);
-    return refusal === null ? { url, unrestricted_because: null } : unrestricted(refusal);
+    return refusal === null ? { url, unrestrictedBecause: null } : unrestricted(refusal);
   } catch (error) {
     if (!isDatabaseError(error) || error.code !== insufficientPrivilege) throw error;
     return unrestricted(`its user may not prepare the role ${serviceRole}: ${error.message}`);
