@@ -15,14 +15,14 @@ export function addBackupCommands(program: Command): void {
     program
       .command('backup')
       .argument('<file>')
-      .description('write everything into one file, also while the service runs, and check it'),
+      .description('write the database and all adapters into one file and check it; the service may run meanwhile'),
   ).action(backUp);
 
   addPrintOptions(
     program
       .command('restore')
       .argument('<file>')
-      .description('make a data folder of a backup; the folder must be empty or missing'),
+      .description('make a data folder from a backup; the folder must be empty or missing'),
   ).action(restore);
 }
 

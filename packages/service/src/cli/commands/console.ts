@@ -18,10 +18,10 @@ export function addConsoleCommands(program: Command): void {
   addOperatorOptions(
     console
       .command('link')
-      .description('a one-time link that sets up the owner, or resets the password of the account of --email')
-      .option('--email <address>', 'whose account; without it, whoever opens the link chooses')
-      .addOption(new Option('--role <role>', 'owner of all projects unless told').choices(memberRoles))
-      .option('--project <name>', 'the role is for this project alone'),
+      .description('print a link, for use once, that sets up the owner or resets a password')
+      .option('--email <address>', 'the account; without it, whoever opens the link chooses')
+      .addOption(new Option('--role <role>', 'the role of the account (owner)').choices(memberRoles))
+      .option('--project <name>', 'give the role in this project only'),
   ).action(link);
 }
 

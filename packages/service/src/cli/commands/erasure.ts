@@ -16,12 +16,14 @@ const later = 'Workers delete the files of its adapters within five minutes.';
 
 /** `engraft subject erase` and `engraft tenant erase`. Erased data does not come back. */
 export function addErasureCommands(program: Command): void {
-  const subject = program.command('subject').description('what callers taught, by subject');
+  const subject = program.command('subject').description('the subjects of projects');
   addOperatorOptions(
     subject
       .command('erase')
       .argument('<subject>')
-      .description('erase a subject for good: its versions, the answers of its jobs, its name; not what they cost')
+      .description(
+        'erase a subject for good: its versions, its name and the answers of its jobs; charges stay on record',
+      )
       .requiredOption('--project <name>', 'the project')
       .option('--tenant <tenant>', "the subject's tenant (the project namespace)"),
   ).action(async (name: string, options: EraseOptions) => {
@@ -39,12 +41,12 @@ export function addErasureCommands(program: Command): void {
     ]);
   });
 
-  const tenant = program.command('tenant').description("a project's customers");
+  const tenant = program.command('tenant').description('the tenants of projects');
   addOperatorOptions(
     tenant
       .command('erase')
       .argument('<tenant>')
-      .description('erase a tenant for good: all its subjects and jobs and its name, and revoke its keys')
+      .description('erase a tenant for good: its subjects, its jobs and its name; and revoke its keys')
       .requiredOption('--project <name>', 'the project'),
   ).action(async (tenantId: string, options: EraseOptions) => {
     const operator = operatorOf(options);

@@ -28,25 +28,25 @@ export function addJobCommands(program: Command): void {
   addPrintOptions(
     job
       .command('list')
-      .description('jobs, newest first')
-      .option('--project <name>', 'of one project')
-      .addOption(new Option('--status <status...>', 'in one of these').choices(jobStatuses))
-      .addOption(new Option('--kind <kind>', 'of one kind').choices(jobKind.options))
-      .option('--limit <n>', 'how many', '50'),
+      .description('list jobs, newest first')
+      .option('--project <name>', 'list jobs of this project only')
+      .addOption(new Option('--status <status...>', 'list jobs in these states only').choices(jobStatuses))
+      .addOption(new Option('--kind <kind>', 'list jobs of this kind only').choices(jobKind.options))
+      .option('--limit <n>', 'the number of jobs to list', '50'),
   ).action(list);
 
   addPrintOptions(
     job
       .command('show')
       .argument('<id>')
-      .description('one job: all but what its caller sent and what the model answered'),
+      .description('show a job, without what its caller sent and what the model answered'),
   ).action(show);
 
   addOperatorOptions(
     job
       .command('cancel')
       .argument('<id>')
-      .description('end a job that waits or runs, without charge; a worker drops one that runs within seconds'),
+      .description('end a waiting or running job without charge; within seconds its worker stops working on it'),
   ).action(cancel);
 
   addOperatorOptions(
@@ -54,8 +54,8 @@ export function addJobCommands(program: Command): void {
       .command('resolve')
       .argument('<id>')
       .description('settle a job in reconciliation_required: charge an amount, or release its reservation')
-      .addOption(new Option('--charge-microusd <n>', 'what is owed').conflicts('release'))
-      .option('--release', 'nothing is owed'),
+      .addOption(new Option('--charge-microusd <n>', 'charge this amount').conflicts('release'))
+      .option('--release', 'charge nothing'),
   ).action(resolve);
 }
 

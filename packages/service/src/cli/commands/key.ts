@@ -31,17 +31,21 @@ export function addKeyCommands(program: Command): void {
       .command('create')
       .description('make a key and print its secret, once')
       .requiredOption('--project <name>', 'the project that the key belongs to')
-      .option('--name <name>', 'what the key is for', 'key')
+      .option('--name <name>', 'a name for the key', 'key')
       .option('--scope <scope>', 'read, inference, internalize or adapters; repeat it for several (inference)', collect)
       .option('--tenant <tenant>', 'restrict the key to one tenant')
-      .addOption(new Option('--expires <lifetime>', '90d unless told').choices(keyLifetimes).conflicts('expiresAt'))
-      .option('--expires-at <timestamp>', 'when it expires, in ISO 8601'),
+      .addOption(
+        new Option('--expires <lifetime>', 'the lifetime of the key (90d)')
+          .choices(keyLifetimes)
+          .conflicts('expiresAt'),
+      )
+      .option('--expires-at <timestamp>', 'the time at which the key expires, in ISO 8601'),
   ).action(create);
 
   addPrintOptions(
     key
       .command('list')
-      .description('the keys of a project, without their secrets')
+      .description('list the keys of a project, without their secrets')
       .requiredOption('--project <name>', 'the project'),
   ).action(async (options: PrintOptions & { readonly project: string }) => {
     const keys = await withDatabase(options, async (db) =>

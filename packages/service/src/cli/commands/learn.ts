@@ -21,7 +21,7 @@ export function addLearnCommand(program: Command): void {
       .command('learn')
       .argument('<file>', 'the passage, as UTF-8 text; - for standard input')
       .description('learn a passage through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
-      .requiredOption('--subject <subject>', 'who learns it')
+      .requiredOption('--subject <subject>', 'the subject that learns it')
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
       .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
       .option('--no-activate', 'keep the new version, without making it the active one'),

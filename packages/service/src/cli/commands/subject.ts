@@ -37,23 +37,25 @@ interface ImportOptions extends SubjectOptions, OperatorOptions {
 }
 
 export function addSubjectCommands(program: Command): void {
-  const exporting = program.command('export').description('take something to another installation');
+  const exporting = program.command('export').description('write a file for another installation');
   addSubjectOptions(
     exporting
       .command('subject')
       .argument('<name>')
       .argument('<file>')
       .description('write the active version of a subject, with its adapter, into a file')
-      .option('--all', 'all its retained versions of the same base model'),
+      .option('--all', 'write all retained versions of the same base model'),
   ).action(runExport);
 
-  const importing = program.command('import').description('bring something from another installation');
+  const importing = program.command('import').description('read a file from another installation');
   addImportOptions(
     importing
       .command('subject')
       .argument('<file>')
-      .description('make versions of an exported subject; the active one is used where the subject uses base')
-      .option('--as <name>', 'what it is called here'),
+      .description(
+        'make versions from an exported subject; its active one becomes active if the subject here uses base',
+      )
+      .option('--as <name>', 'the name of the subject here'),
   ).action(runImport);
 }
 
