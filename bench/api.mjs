@@ -46,10 +46,10 @@ export default async function bench(args) {
 
 function workloadsOf({ service_port, bare_port, authorization, job_id, body }) {
   const json = JSON.stringify(body);
-  const post = (idempotency_key) => ({
+  const post = (idempotencyKey) => ({
     authorization,
     'content-type': 'application/json',
-    'idempotency-key': idempotency_key,
+    'idempotency-key': idempotencyKey,
   });
   const service = (next) => ({ port: service_port, next });
   const bare = (method, path, status) => ({
@@ -62,10 +62,10 @@ function workloadsOf({ service_port, bare_port, authorization, job_id, body }) {
       ...(method === 'POST' ? { body: json } : {}),
     }),
   });
-  const write = (status, idempotency_key) => () => ({
+  const write = (status, idempotencyKey) => () => ({
     method: 'POST',
     path: '/v1/inferences',
-    headers: post(idempotency_key()),
+    headers: post(idempotencyKey()),
     body: json,
     status,
   });

@@ -20,7 +20,7 @@ import { isMet, markdown, numberText, svg, targetText } from './engine/report.mj
 import { measureTraining } from './engine/training.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 
-const FULL = {
+const fullSizes = {
   rounds: 9,
   torchWaiting: ['active', 'passive'],
   outputTokens: 96,
@@ -29,7 +29,7 @@ const FULL = {
   coldRounds: 20,
   latency: { rounds: 5, requests: 20, outputTokens: 32 },
 };
-const QUICK = {
+const quickSizes = {
   rounds: 3,
   // Spinning takes minutes on a busy machine.
   torchWaiting: ['passive'],
@@ -41,7 +41,7 @@ const QUICK = {
 };
 
 /** The benches by part; `cores` is the greatest number of threads. */
-const PARTS = {
+const allParts = {
   training: {
     title: 'Training',
     measure: ({ size, ...plan }) => measureTraining({ ...plan, ...size }),
@@ -71,9 +71,10 @@ const PARTS = {
 
 export default async function bench(args) {
   const quick = args.includes('--quick');
-  const only = option(args, 'only', Object.keys(PARTS).join()).split(',');
-  const unknown = only.filter((name) => !(name in PARTS));
-  if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}; not ${unknown.join(', ')}`);
+  const only = option(args, 'only', Object.keys(allParts).join()).split(',');
+  const unknown = only.filter((name) => !(name in allParts));
+  if (unknown.length > 0)
+    throw new Error(`--only takes ${Object.keys(allParts).join(', ')}; not ${unknown.join(', ')}`);
   const modelDir = option(args, 'model');
   // The other parts need outputs of a length that no model of other people's promises.
   if (modelDir !== undefined && only.join() !== 'training') throw new Error('--model goes with --only training');
@@ -83,7 +84,7 @@ export default async function bench(args) {
   const widths = option(args, 'widths', quick ? '256,896' : '256,512,896')
     .split(',')
     .map(Number);
-  const size = quick ? QUICK : FULL;
+  const size = quick ? quickSizes : fullSizes;
   const results = { machine: withLoadNote(machine()), quick, threadCounts, ...size, sections: [] };
   const folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
   const isPartial = quick || ['--threads', '--widths', '--model'].some((name) => args.includes(name));
@@ -91,8 +92,8 @@ export default async function bench(args) {
   const keep = () => (isPartial ? write(results, 'engine-partial') : write(withEarlierParts(results), 'engine'));
   try {
     const models = modelDir === undefined ? await makeModels(folder, widths) : [await givenModel(modelDir)];
-    for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
-      const { title, measure } = PARTS[name];
+    for (const name of Object.keys(allParts).filter((part) => only.includes(part))) {
+      const { title, measure } = allParts[name];
       const { cpu, date, loadAverage } = machine();
       const started = performance.now();
       const rows = await measure({ models, threadCounts, cores: Math.max(...threadCounts), folder, size });
@@ -111,7 +112,7 @@ function withEarlierParts(results) {
   if (!existsSync(file)) return results;
   const earlier = JSON.parse(readFileSync(file, 'utf8'));
   const measured = new Map([...earlier.sections, ...results.sections].map((section) => [section.title, section]));
-  const sections = Object.values(PARTS).flatMap(({ title }) => measured.get(title) ?? []);
+  const sections = Object.values(allParts).flatMap(({ title }) => measured.get(title) ?? []);
   return { ...earlier, ...results, sections };
 }
 

@@ -19,12 +19,13 @@ import { print, total } from './faults/report.mjs';
 import { playHistories } from './faults/simulation.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 
-const PARTS = { crashes: crashEverywhere, kills: killAtRandom, simulation: playHistories, isolation: probeOthers };
+const allParts = { crashes: crashEverywhere, kills: killAtRandom, simulation: playHistories, isolation: probeOthers };
 
 export default async function bench(args) {
-  const names = option(args, 'only', Object.keys(PARTS).join()).split(',');
-  const unknown = names.filter((name) => !(name in PARTS));
-  if (unknown.length > 0) throw new Error(`there is no part ${unknown.join()}; there are ${Object.keys(PARTS).join()}`);
+  const names = option(args, 'only', Object.keys(allParts).join()).split(',');
+  const unknown = names.filter((name) => !(name in allParts));
+  if (unknown.length > 0)
+    throw new Error(`there is no part ${unknown.join()}; there are ${Object.keys(allParts).join()}`);
   const minutes = option(args, 'minutes', null);
   const options = {
     seed: Number(option(args, 'seed', String(Date.now() % 2 ** 31))),
@@ -37,11 +38,11 @@ export default async function bench(args) {
   const server = await startDatabaseServer(names);
   for (const name of names) {
     const facts = { machine: withLoadNote(machine()), ...options };
-    const began_ms = performance.now();
-    const part = await PARTS[name](options);
+    const beganMs = performance.now();
+    const part = await allParts[name](options);
     // Read only now: another run may have renewed another part.
     results = earlierResults();
-    results.parts[name] = { ...facts, seconds: (performance.now() - began_ms) / 1e3, ...part };
+    results.parts[name] = { ...facts, seconds: (performance.now() - beganMs) / 1e3, ...part };
     console.log(`${name}: ${part.faults} faults, ${part.failures.length} failures`);
     results.total = total(Object.values(results.parts));
     writeResults('faults', results);
@@ -60,8 +61,8 @@ function earlierResults() {
  * Where `simulation` and `isolation` make their databases, as tests do: a server for each history would take longer.
  */
 async function startDatabaseServer(names) {
-  const is_needed = names.includes('simulation') || names.includes('isolation');
-  if (!is_needed || process.env.ENGRAFT_TEST_DATABASE_URL) return { stop: () => undefined };
+  const isNeeded = names.includes('simulation') || names.includes('isolation');
+  if (!isNeeded || process.env.ENGRAFT_TEST_DATABASE_URL) return { stop: () => undefined };
   const folder = mkdtempSync(join(tmpdir(), 'engraft-faults-'));
   const server = await attachEmbeddedPostgres(folder);
   process.env.ENGRAFT_TEST_DATABASE_URL = server.url;

@@ -15,7 +15,7 @@ import { findCandidates } from '../packages/teacher-english/dist/questions/candi
 import { root } from './lib/measure.mjs';
 
 /** The penalty is as strong as a normal prior of this precision on each weight. */
-const PENALTY = 3;
+const penalty = 3;
 
 const engine = await startEngineHost({ modelDir: join(root, 'models/base'), threads: 1 });
 const { contextLength, parameters } = await engine.describe();
@@ -55,7 +55,7 @@ function asked(samples) {
 function fit(samples) {
   let current = names.map(() => 0);
   for (let step = 0; step < 20_000; step++) {
-    const slope = names.map((name, index) => (name === 'always' ? 0 : -PENALTY * current[index]));
+    const slope = names.map((name, index) => (name === 'always' ? 0 : -penalty * current[index]));
     for (const { features, isAsked } of samples) {
       const missing = (isAsked ? 1 : 0) - chance(features, current);
       names.forEach((name, index) => (slope[index] += missing * features[name]));

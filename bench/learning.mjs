@@ -18,14 +18,14 @@ import { spreadSample } from '../packages/learning/dist/index.js';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
 import { figuresOf, plot, print } from './lib/learningFigures.mjs';
-import { budgetOf, describeModel, LEARNING_SOURCES, presetOf } from './lib/learningInputs.mjs';
+import { budgetOf, describeModel, learningSources, presetOf } from './lib/learningInputs.mjs';
 import { timePassage } from './lib/learningTime.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { readPassages } from './lib/passages.mjs';
 import { earlierRuns, fingerprint } from './lib/resume.mjs';
 
-const REPORTED_SECONDS_CHARS = 1000;
-const PARTS = ['alone', 'gold', 'chain'];
+const reportedSecondsChars = 1000;
+const allParts = ['alone', 'gold', 'chain'];
 
 export default async function bench(args) {
   const modelDir = resolve(option(args, 'model', join(root, 'models/base')));
@@ -34,9 +34,9 @@ export default async function bench(args) {
   const chainLength = Number(option(args, 'chain', '8'));
   const threads = Number(option(args, 'threads', '2'));
   const processes = Number(option(args, 'processes', '1'));
-  const parts = option(args, 'parts', PARTS.join()).split(',');
-  const unknown = parts.find((part) => !PARTS.includes(part));
-  if (unknown !== undefined) throw new Error(`--parts: ${unknown} is none of ${PARTS.join(', ')}`);
+  const parts = option(args, 'parts', allParts.join()).split(',');
+  const unknown = parts.find((part) => !allParts.includes(part));
+  if (unknown !== undefined) throw new Error(`--parts: ${unknown} is none of ${allParts.join(', ')}`);
   const long = option(args, 'long', passageCount < 10 ? 'no' : 'yes') === 'yes';
   const usd = Number(option(args, 'usd', '20'));
   const budget = budgetOf(usd);
@@ -45,7 +45,7 @@ export default async function bench(args) {
   const passages = spreadSample(all, passageCount).map(({ id }) => id);
   const chain = spreadSample(all, chainLength).map(({ id }) => id);
   const model = await describeModel(modelDir);
-  const hasAllParts = PARTS.every((part) => parts.includes(part));
+  const hasAllParts = allParts.every((part) => parts.includes(part));
   const plan = {
     model: model.contentHash,
     preset: await presetOf(modelDir),
@@ -54,7 +54,7 @@ export default async function bench(args) {
     usd,
     ...(hasAllParts ? {} : { parts }),
   };
-  const measured = fingerprint(plan, LEARNING_SOURCES, [
+  const measured = fingerprint(plan, learningSources, [
     join(root, 'bench/learning/passages.jsonl'),
     join(modelDir, 'replay.jsonl'),
   ]);
@@ -122,7 +122,7 @@ function withBase(report, { base, reading, reading_instructed, read_in_chunks })
 }
 
 function distance({ passage }) {
-  return Math.abs(passage.length - REPORTED_SECONDS_CHARS);
+  return Math.abs(passage.length - reportedSecondsChars);
 }
 
 function describe({ id, verdict, reading, learned, seconds }) {

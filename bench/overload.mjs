@@ -17,32 +17,32 @@ import { startShippedService } from './lib/shippedService.mjs';
 import { groupBy, quantile } from './lib/statistics.mjs';
 
 /** As many as a worker answers at once. */
-const CLIENTS = 8;
-const WINDOW_S = 2;
+const clients = 8;
+const windowS = 2;
 
 export default async function bench(args) {
   const times = Number(option(args, 'times', '10'));
   const seconds = Number(option(args, 'seconds', '60'));
   const limit = Number(option(args, 'limit', '12'));
-  const results = { machine: withLoadNote(machine()), times, seconds, limit, clients: CLIENTS };
+  const results = { machine: withLoadNote(machine()), times, seconds, limit, clients };
   const service = await startShippedService({ ENGRAFT_PROJECT_OPEN_JOBS: String(limit) });
   const send = () => question(service);
   try {
-    await repeat({ send, clients: CLIENTS, seconds: Math.min(10, seconds) });
-    const full = await repeat({ send, clients: CLIENTS, seconds });
+    await repeat({ send, clients, seconds: Math.min(10, seconds) });
+    const full = await repeat({ send, clients, seconds });
     const rate = (times * answersOf(full).length) / seconds;
-    const memory_before = service.memory();
+    const memoryBefore = service.memory();
     const health = watchHealth(service);
     const over = await offer({ send, rate, seconds });
     const recovered = await untilAnswered(send);
-    const health_ms = await health.stop();
-    const after = await repeat({ send, clients: CLIENTS, seconds });
+    const healthMs = await health.stop();
+    const after = await repeat({ send, clients, seconds });
     results.offered_per_second = rate;
     results.phases = { full: describe(full), over: describe(over), after: describe(after) };
     results.recovery_s = recovered / 1e3;
-    results.healthz_ms = { p50: quantile(health_ms, 0.5), p95: quantile(health_ms, 0.95) };
+    results.healthz_ms = { p50: quantile(healthMs, 0.5), p95: quantile(healthMs, 0.95) };
     results.p95_ratio = results.phases.over.answered.p95_ms / results.phases.full.answered.p95_ms;
-    results.memory = { before: memory_before, after: service.memory() };
+    results.memory = { before: memoryBefore, after: service.memory() };
     results.series = { full: windows(full), over: windows(over), after: windows(after) };
   } finally {
     await service.stop();
@@ -78,9 +78,9 @@ function latencies(sent) {
 
 /** Until a question is admitted again and answered. */
 async function untilAnswered(send) {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   while ((await send()).status !== 200) await delay(20);
-  return performance.now() - began_ms;
+  return performance.now() - beganMs;
 }
 
 /** How long `/healthz` takes, asked four times a second. */
@@ -89,9 +89,9 @@ function watchHealth({ url }) {
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
-      const began_ms = performance.now();
+      const beganMs = performance.now();
       await (await fetch(`${url}/healthz`)).text();
-      all.push(performance.now() - began_ms);
+      all.push(performance.now() - beganMs);
       await delay(250);
     }
   })();
@@ -106,9 +106,9 @@ function watchHealth({ url }) {
 
 /** The slowest twentieth of what was sent within each two seconds. */
 function windows(sent) {
-  const inWindows = groupBy(sent, ({ sent_s }) => Math.floor(sent_s / WINDOW_S) * WINDOW_S);
-  return Object.entries(inWindows).map(([at_s, those]) => ({
-    at_s: Number(at_s),
+  const inWindows = groupBy(sent, ({ sent_s }) => Math.floor(sent_s / windowS) * windowS);
+  return Object.entries(inWindows).map(([atS, those]) => ({
+    at_s: Number(atS),
     answered: latencies(answersOf(those)).p95_ms,
     refused: latencies(refusalsOf(those)).p95_ms,
   }));
@@ -145,7 +145,7 @@ function plot({ series, times, seconds, machine: { cpu, loadAverage } }) {
       all.map((window) => ({ x: place[phase] + window.at_s, y: window[which] })).filter(({ y }) => y !== null),
     );
   return linePlot({
-    title: `Full, ${times} times the load, full again: p95 of each ${WINDOW_S} s, ms`,
+    title: `Full, ${times} times the load, full again: p95 of each ${windowS} s, ms`,
     note: `${cpu}, load average at the start ${loadAverage.toFixed(1)}`,
     x: 'seconds',
     lines: [

@@ -24,8 +24,8 @@ import { createPeers, trainInTurn } from './lib/passageTraining.mjs';
 import { recordTraining, tokensOf } from './lib/recordedTraining.mjs';
 
 /** Enough for every step of the longest passage. */
-const BUDGET = budgetOf(20);
-const PROGRESS_SECONDS = 10;
+const budget = budgetOf(20);
+const progressSeconds = 10;
 
 export default async function bench(args) {
   const plan = readPlan(args);
@@ -99,7 +99,7 @@ async function benchTraining(plan, facts, folder) {
 }
 
 function inputOf({ id, passage }, seed, workFolder) {
-  return { content: passage, parent: null, earlier: [], budget: BUDGET, seed, isolationKey: id, workFolder };
+  return { content: passage, parent: null, earlier: [], budget, seed, isolationKey: id, workFolder };
 }
 
 /** `null` where the pipeline would train nothing. */
@@ -166,7 +166,7 @@ function progressOf(id) {
   return ({ phase, done, total }) => {
     const now = performance.now();
     const name = phase.split(':')[0];
-    if (name === lastPhase && now - lastAt < PROGRESS_SECONDS * 1e3 && done < total) return;
+    if (name === lastPhase && now - lastAt < progressSeconds * 1e3 && done < total) return;
     [lastAt, lastPhase] = [now, name];
     console.log(`${id}: ${phase}, ${done} of ${total}`);
   };

@@ -16,10 +16,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
-import { budgetOf, describeModel, LEARNING_SOURCES, presetOf } from './lib/learningInputs.mjs';
+import { budgetOf, describeModel, learningSources, presetOf } from './lib/learningInputs.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { fingerprint } from './lib/resume.mjs';
-import { figuresOf, plot, print, PUBLISHED } from './lib/sealFigures.mjs';
+import { figuresOf, plot, print, published } from './lib/sealFigures.mjs';
 import { openStore } from './lib/sealStore.mjs';
 import { chooseParagraphs, readParagraphs } from './lib/squadParagraphs.mjs';
 
@@ -33,7 +33,7 @@ export default async function bench(args) {
   if (plan.anew) rmSync(file, { force: true });
   const measured = fingerprint(
     { model: model.contentHash, preset: await presetOf(plan.modelDir), half: plan.half, usd: plan.usd },
-    LEARNING_SOURCES,
+    learningSources,
     [plan.data, join(plan.modelDir, 'replay.jsonl')],
   );
   const store = openStore(file, measured, { model, half: plan.half });
@@ -51,7 +51,7 @@ export default async function bench(args) {
     paragraphs: passages.length,
     seeds: plan.seeds,
     figures: figuresOf(runs),
-    published: PUBLISHED,
+    published,
     runs,
   };
   print(results);

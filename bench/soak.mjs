@@ -17,9 +17,9 @@ import { question, repeat } from './lib/questions.mjs';
 import { startShippedService } from './lib/shippedService.mjs';
 import { median, quantile } from './lib/statistics.mjs';
 
-const SAMPLES = 240;
-const FLAT = 1.1;
-const SUBJECTS = 4;
+const sampleCount = 240;
+const maxGrowth = 1.1;
+const subjects = 4;
 
 export default async function bench(args) {
   const minutes = Number(option(args, 'minutes', '60'));
@@ -32,7 +32,7 @@ export default async function bench(args) {
     const send = () => {
       count += 1;
       // A subject that has learned nothing yet is answered by base.
-      return question(service, { subject: `subject-${count % SUBJECTS}` });
+      return question(service, { subject: `subject-${count % subjects}` });
     };
     const [sent, learned, samples] = await Promise.all([
       repeat({ send, clients, seconds }),
@@ -60,15 +60,15 @@ export default async function bench(args) {
 }
 
 async function sampleMemory(service, seconds) {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   const samples = [];
   for (;;) {
-    const at_s = (performance.now() - began_ms) / 1e3;
-    if (at_s >= seconds) return samples;
+    const atS = (performance.now() - beganMs) / 1e3;
+    if (atS >= seconds) return samples;
     const bytes = service.memory();
     if (bytes === null) throw new Error('there is no /proc to read memory from');
-    samples.push({ at_s, ...bytes, all: bytes.service + bytes.engine + bytes.database });
-    await delay((1e3 * seconds) / SAMPLES);
+    samples.push({ at_s: atS, ...bytes, all: bytes.service + bytes.engine + bytes.database });
+    await delay((1e3 * seconds) / sampleCount);
   }
 }
 
@@ -76,11 +76,15 @@ async function sampleMemory(service, seconds) {
 async function learnOver({ url, authorization }, seconds) {
   const client = new EngraftClient({ baseUrl: url, apiKey: authorization.slice('Bearer '.length) });
   const content = readFileSync(join(root, 'examples/lamp.txt'), 'utf8');
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   const endings = {};
-  for (let count = 0; performance.now() - began_ms < 1e3 * seconds; count += 1) {
-    const subject_id = `subject-${count % SUBJECTS}`;
-    const { id } = await client.internalizations.create({ subject_id, content, max_cost_microusd: 3_000_000 });
+  for (let count = 0; performance.now() - beganMs < 1e3 * seconds; count += 1) {
+    const subjectId = `subject-${count % subjects}`;
+    const { id } = await client.internalizations.create({
+      subject_id: subjectId,
+      content,
+      max_cost_microusd: 3_000_000,
+    });
     const { status } = await client.jobs.wait(id);
     endings[status] = (endings[status] ?? 0) + 1;
   }
@@ -111,7 +115,7 @@ function print({ minutes, answered, other_statuses, learned, memory, p95_ms }) {
         {
           ...Object.fromEntries(medians.map((bytes, index) => [`quarter ${index + 1}, MiB`, mebibytes(bytes)])),
           growth: growth.toFixed(2),
-          flat: growth <= FLAT ? 'yes' : 'no',
+          flat: growth <= maxGrowth ? 'yes' : 'no',
         },
       ]),
     ),

@@ -9,16 +9,16 @@ import { openTrainingSession } from '../packages/engine/dist/lora/trainingSessio
 import { weightFeeds } from '../packages/engine/dist/model/inputs.js';
 import { decoderWeightShapes } from '../packages/engine/dist/model/weights.js';
 import { createRandom } from '../packages/engine/dist/support/random.js';
-import { gemm, GEMM_ROWS, gemmFlop, stepFlop } from './lib/matrixWork.mjs';
+import { gemm, gemmRows, gemmFlop, stepFlop } from './lib/matrixWork.mjs';
 import { machine, measureInterleaved, option, root, writeResults } from './lib/measure.mjs';
 
-const BATCH = 8;
-const LENGTH = 128;
-const RANK = 16;
-const STEP = { batch: BATCH, length: LENGTH, rank: RANK };
+const batchSize = 8;
+const sequenceTokens = 128;
+const loraRank = 16;
+const stepShape = { batch: batchSize, length: sequenceTokens, rank: loraRank };
 
 /** Two layers of a 0.5-billion-parameter shape, with a smaller vocabulary. */
-const WIDE = {
+const wide = {
   architecture: 'llama',
   vocabularySize: 8192,
   hiddenSize: 896,
@@ -36,17 +36,25 @@ const WIDE = {
   attentionBias: false,
 };
 /** Stands in for models/base where that is not there. */
-const SMALL = { ...WIDE, hiddenSize: 384, layers: 12, heads: 6, kvHeads: 2, ffnSize: 1024 };
+const small = { ...wide, hiddenSize: 384, layers: 12, heads: 6, kvHeads: 2, ffnSize: 1024 };
 
 export default async function bench(args) {
   const threadCounts = option(args, 'threads', '1,2').split(',').map(Number);
   const rounds = Number(option(args, 'rounds', '5'));
   const models = [
     await baseModel(),
-    { name: 'random, width 896, 2 layers', config: WIDE, weights: randomWeights(WIDE) },
+    { name: 'random, width 896, 2 layers', config: wide, weights: randomWeights(wide) },
   ];
   const widths = [...new Set([...models.map(({ config }) => config.hiddenSize), 896, 1024])].sort((a, b) => a - b);
-  const results = { machine: machine(), batch: BATCH, length: LENGTH, rank: RANK, rounds, gemm: [], steps: [] };
+  const results = {
+    machine: machine(),
+    batch: batchSize,
+    length: sequenceTokens,
+    rank: loraRank,
+    rounds,
+    gemm: [],
+    steps: [],
+  };
 
   for (const threads of threadCounts) {
     const workloads = {};
@@ -57,14 +65,14 @@ export default async function bench(args) {
       results.gemm.push({ width, threads, ...speeds(gemmFlop(width), times[`gemm ${width}`]) });
     }
     for (const { name, config } of models) {
-      const speed = speeds(stepFlop(config, STEP), times[name]);
+      const speed = speeds(stepFlop(config, stepShape), times[name]);
       const peer = results.gemm.find((entry) => entry.width === config.hiddenSize && entry.threads === threads);
       results.steps.push({
         model: name,
         width: config.hiddenSize,
         threads,
-        tokensPerSecond: (BATCH * LENGTH) / times[name].wall,
-        gigaflopPerStep: stepFlop(config, STEP) / 1e9,
+        tokensPerSecond: (batchSize * sequenceTokens) / times[name].wall,
+        gigaflopPerStep: stepFlop(config, stepShape) / 1e9,
         ...speed,
         shareOfGemm: speed.gigaflops / peer.gigaflops,
         shareOfGemmByCpuTime: speed.gigaflopPerCpuSecond / peer.gigaflopPerCpuSecond,
@@ -81,11 +89,11 @@ function speeds(flop, { wall, cpu }) {
 
 async function trainingStep({ config, weights, name }, threads) {
   const kept = { format: 'f32', feeds: weightFeeds(config, weights), release: () => undefined };
-  const options = { parent: null, rank: RANK, alpha: 2 * RANK, seed: 1, clipNorm: 1 };
+  const options = { parent: null, rank: loraRank, alpha: 2 * loraRank, seed: 1, clipNorm: 1 };
   const session = await openTrainingSession({ config, weights: kept, name, threads }, options);
   const random = createRandom(1);
-  const batch = Array.from({ length: BATCH }, () => {
-    const tokens = Array.from({ length: LENGTH }, () => Math.floor(random.next() * config.vocabularySize));
+  const batch = Array.from({ length: batchSize }, () => {
+    const tokens = Array.from({ length: sequenceTokens }, () => Math.floor(random.next() * config.vocabularySize));
     return { sequence: { tokens, targetStart: 1 }, weight: 1 };
   });
   return () => session.step(batch, 1e-4);
@@ -94,7 +102,7 @@ async function trainingStep({ config, weights, name }, threads) {
 async function baseModel() {
   const folder = join(root, 'models/base');
   if (!existsSync(join(folder, 'model.safetensors'))) {
-    return { name: 'random, width 384, 12 layers', config: SMALL, weights: randomWeights(SMALL) };
+    return { name: 'random, width 384, 12 layers', config: small, weights: randomWeights(small) };
   }
   const { decoder } = await readModelConfig(folder);
   return { name: 'models/base', config: decoder, weights: await loadWeights(folder, decoder) };
@@ -115,7 +123,7 @@ function randomWeights(config) {
 
 function print({ machine: { cpu, cores, loadAverage }, gemm: products, steps }) {
   console.log(`${cpu}, ${cores} cores, load average ${loadAverage.toFixed(1)}`);
-  console.log(`\nONNX Runtime's matrix product, [${GEMM_ROWS}, width] x [width, width]`);
+  console.log(`\nONNX Runtime's matrix product, [${gemmRows}, width] x [width, width]`);
   console.table(
     products.map((entry) => ({
       width: entry.width,
@@ -124,7 +132,7 @@ function print({ machine: { cpu, cores, loadAverage }, gemm: products, steps }) 
       'GFLOP/CPU s': entry.gigaflopPerCpuSecond.toFixed(1),
     })),
   );
-  console.log(`LoRA step, rank ${RANK}, ${BATCH} sequences of ${LENGTH} tokens, every token a target`);
+  console.log(`LoRA step, rank ${loraRank}, ${batchSize} sequences of ${sequenceTokens} tokens, every token a target`);
   console.table(
     steps.map((entry) => ({
       model: entry.model,

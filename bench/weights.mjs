@@ -16,23 +16,23 @@ import { measurePassages } from '../packages/evaluation/dist/index.js';
 import { spreadSample } from '../packages/learning/dist/index.js';
 import { startClock } from './lib/clock.mjs';
 import { watchEngine } from './lib/engineWatch.mjs';
-import { budgetOf, describeModel, LEARNING_SOURCES, presetOf } from './lib/learningInputs.mjs';
+import { budgetOf, describeModel, learningSources, presetOf } from './lib/learningInputs.mjs';
 import { learningMethodOf } from './lib/learningMethod.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 import { readPassages } from './lib/passages.mjs';
 import { fingerprint, keepRuns } from './lib/resume.mjs';
 import { figuresOf, print } from './lib/weightsFigures.mjs';
 
-const FORMATS = ['f32', 'q8', 'q4'];
+const allFormats = ['f32', 'q8', 'q4'];
 /** Enough for every step. */
-const BUDGET = budgetOf(20);
+const budget = budgetOf(20);
 
 export default async function bench(args) {
   const plan = readPlan(args);
   const model = await describeModel(plan.modelDir);
   const file = join(root, 'bench/results/weights-partial.json');
   if (plan.anew) rmSync(file, { force: true });
-  const measured = fingerprint({ model: model.contentHash, preset: await presetOf(plan.modelDir) }, LEARNING_SOURCES, [
+  const measured = fingerprint({ model: model.contentHash, preset: await presetOf(plan.modelDir) }, learningSources, [
     join(root, 'bench/learning/passages.jsonl'),
     join(plan.modelDir, 'replay.jsonl'),
   ]);
@@ -52,9 +52,9 @@ export default async function bench(args) {
 function readPlan(args) {
   const model = option(args, 'model');
   if (model === undefined) throw new Error('--model DIR is needed: the folder of a checkpoint');
-  const formats = option(args, 'formats', FORMATS.join()).split(',');
-  const unknown = formats.find((format) => !FORMATS.includes(format));
-  if (unknown !== undefined) throw new Error(`--formats: ${unknown} is none of ${FORMATS.join(', ')}`);
+  const formats = option(args, 'formats', allFormats.join()).split(',');
+  const unknown = formats.find((format) => !allFormats.includes(format));
+  if (unknown !== undefined) throw new Error(`--formats: ${unknown} is none of ${allFormats.join(', ')}`);
   return {
     modelDir: resolve(model),
     formats,
@@ -112,7 +112,7 @@ async function startEngine({ modelDir, threads, format, cacheFolder }) {
 async function learn(entry, seed, { engine, method }) {
   const watch = watchEngine(engine);
   try {
-    const options = { budget: BUDGET, method, seed, gold: true, chainLength: 1, askBase: false, askCanaries: false };
+    const options = { budget, method, seed, gold: true, chainLength: 1, askBase: false, askCanaries: false };
     const [report] = await measurePassages(engine, [entry], options);
     return { report, engine: watch.figures() };
   } finally {

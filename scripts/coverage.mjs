@@ -15,6 +15,6 @@ mkdirSync(join(root, 'docs/api'), { recursive: true });
 writeFileSync(join(root, 'docs/api/coverage.md'), renderCoverage(coverage));
 const missing = coverage.rows.filter(({ tests }) => tests.length === 0);
 for (const { rule } of missing) console.error(`no test: ${rule.id}: ${rule.sentence}`);
-for (const title of coverage.unknown_titles) console.error(`no test has the title: ${title}`);
+for (const title of coverage.unknownTitles) console.error(`no test has the title: ${title}`);
 console.log(`${coverage.rows.length} rules, ${coverage.rows.length - missing.length} with a test`);
-if (missing.length + coverage.unknown_titles.length > 0) process.exitCode = 1;
+if (missing.length + coverage.unknownTitles.length > 0) process.exitCode = 1;

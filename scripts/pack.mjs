@@ -115,7 +115,7 @@ function neededBy(name, seen = new Set([name])) {
   });
 }
 
-/** What npm itself would put into each package: what `files` of its package.json says. */
+/** Lists the files that npm itself would put into each package, by `files` of its package.json. */
 function listFiles() {
   const [command, args] = npm(['pack', '--dry-run', '--json', '--silent', '--workspaces']);
   const told = execFileSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });

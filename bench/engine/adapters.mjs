@@ -11,25 +11,28 @@ import { median, pairedRatio, quantile, shuffled } from '../lib/statistics.mjs';
 import { readModel } from './models.mjs';
 import { generateTogether, requestOf } from './requests.mjs';
 
-const BATCH = 8;
-const RANK = 8;
-const COLD_BYTES = 5e6;
+const batchSize = 8;
+const loraRank = 8;
+const coldBytes = 5e6;
 
 /** A batch of eight with no adapter, one for all, and eight different ones. */
 export async function measureMixedBatches({ models, threadCounts, rounds, outputTokens, folder }) {
   const rows = [];
   for (const model of models) {
     const { config } = await readModel(model.folder);
-    const adapters = await writeAdapters(join(folder, `mixed-${model.width}`), config, { count: BATCH, rank: RANK });
+    const adapters = await writeAdapters(join(folder, `mixed-${model.width}`), config, {
+      count: batchSize,
+      rank: loraRank,
+    });
     for (const threads of threadCounts) {
       const engine = await EmbeddedEngine.open({ modelDir: model.folder, threads });
-      const generate = (chosen) => () => generateTogether(engine, { batch: BATCH, outputTokens, adapters: chosen });
+      const generate = (chosen) => () => generateTogether(engine, { batch: batchSize, outputTokens, adapters: chosen });
       const samples = await measureInTurn(
         { base: generate([]), one: generate(adapters.map(() => adapters[0])), eight: generate(adapters) },
         rounds,
       );
       await engine.close();
-      const perSecond = ({ wall_s }) => wall_s.map((seconds) => (BATCH * outputTokens) / seconds);
+      const perSecond = ({ wall_s }) => wall_s.map((seconds) => (batchSize * outputTokens) / seconds);
       const row = (figure, measured, target) => ({
         figure,
         model: model.name,
@@ -51,17 +54,17 @@ export async function measureMixedBatches({ models, threadCounts, rounds, output
 /** Each of `count` adapters once, in random order and eight at a time, with room for all or for a quarter of them. */
 export async function measureAdapterCache({ model, threads, count, outputTokens, folder }) {
   const { config } = await readModel(model.folder);
-  const adapters = await writeAdapters(join(folder, 'cache'), config, { count, rank: RANK });
-  const bytes = readyBytes(config, RANK);
+  const adapters = await writeAdapters(join(folder, 'cache'), config, { count, rank: loraRank });
+  const bytes = readyBytes(config, loraRank);
   // There is also room for what a batch copies.
   const open = (room) =>
-    EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: (room + BATCH) * bytes });
+    EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: (room + batchSize) * bytes });
   const room = Math.ceil(count / 4);
   const engines = { all: await open(count), quarter: await open(room) };
   const random = createRandom(1);
   const serve = async (engine, order) => {
-    for (let start = 0; start < order.length; start += BATCH) {
-      const chosen = order.slice(start, start + BATCH);
+    for (let start = 0; start < order.length; start += batchSize) {
+      const chosen = order.slice(start, start + batchSize);
       await generateTogether(engine, { batch: chosen.length, outputTokens, adapters: chosen });
     }
   };
@@ -99,7 +102,7 @@ export async function measureAdapterCache({ model, threads, count, outputTokens,
  */
 export async function measureColdAdapter({ model, threads, rounds, folder }) {
   const { config } = await readModel(model.folder);
-  const rank = Math.ceil(COLD_BYTES / adapterBytes(config, 1));
+  const rank = Math.ceil(coldBytes / adapterBytes(config, 1));
   const adapters = await writeAdapters(join(folder, 'cold'), config, { count: 2, rank });
   const engine = await EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: 1 });
   const times = { cold: [], warm: [] };

@@ -4,18 +4,18 @@ import { ChatTokenizer, EmbeddedEngine } from '../../packages/engine/dist/index.
 import { measureInTurn } from '../lib/measure.mjs';
 import { median, pairedRatio } from '../lib/statistics.mjs';
 import { writeGguf } from './gguf.mjs';
-import { readModel, SHIPPED } from './models.mjs';
+import { readModel, shippedModel } from './models.mjs';
 import { loadNodeLlamaCpp } from './peers.mjs';
-import { generateTogether, PROMPTS } from './requests.mjs';
+import { generateTogether, prompts } from './requests.mjs';
 
-const BATCHES = [1, 8];
-const CONTEXT = 512;
+const batches = [1, 8];
+const contextTokens = 512;
 
 /**
  * The engine's settings for each precision that llama.cpp is compared at, and how llama.cpp keeps keys and
  * values.
  */
-const PRECISIONS = [
+const precisions = [
   { gguf: 'F32', options: {}, cache: 'F32' },
   { gguf: 'Q8_0', options: { weightFormat: 'q8' }, cache: 'F16' },
 ];
@@ -35,13 +35,13 @@ export async function measureDecoding({ models, threadCounts, rounds, outputToke
   });
   await checkSameWork(llama, folder);
   const rows = [];
-  for (const { gguf, options, cache } of PRECISIONS) {
+  for (const { gguf, options, cache } of precisions) {
     if (!(await isOffered(options))) continue;
     for (const model of models) {
       const peer = await openLlama(llama, { folder, modelDir: model.folder, precision: gguf });
       for (const threads of threadCounts) {
         const engine = await EmbeddedEngine.open({ modelDir: model.folder, threads, ...options });
-        for (const batch of BATCHES) {
+        for (const batch of batches) {
           // Two of its threads can be slower than one, so the faster way is the peer.
           const contexts = new Map();
           for (const count of new Set([1, threads])) {
@@ -84,7 +84,7 @@ function rowOf({ model, threads, batch, gguf, tokens, samples: { engraft, ...lla
 /** Whether the engine knows the options: one that does refuses a value that cannot be, one that does not ignores it. */
 async function isOffered(options) {
   for (const name of Object.keys(options)) {
-    const impossible = { modelDir: SHIPPED, threads: 1, [name]: 'impossible' };
+    const impossible = { modelDir: shippedModel, threads: 1, [name]: 'impossible' };
     const engine = await EmbeddedEngine.open(impossible).catch(() => undefined);
     if (engine === undefined) continue;
     await engine.close();
@@ -95,12 +95,12 @@ async function isOffered(options) {
 
 /** Both sides must write the same greedy answers with the shipped weights, to their end of turn. */
 async function checkSameWork(llama, folder) {
-  const tokenizer = await ChatTokenizer.load(SHIPPED);
-  const engine = await EmbeddedEngine.open({ modelDir: SHIPPED, threads: 1 });
-  const peer = await openLlama(llama, { folder, modelDir: SHIPPED, precision: 'F32' });
-  const context = await peer.open({ threads: 1, batch: PROMPTS.length, cache: 'F32' });
+  const tokenizer = await ChatTokenizer.load(shippedModel);
+  const engine = await EmbeddedEngine.open({ modelDir: shippedModel, threads: 1 });
+  const peer = await openLlama(llama, { folder, modelDir: shippedModel, precision: 'F32' });
+  const context = await peer.open({ threads: 1, batch: prompts.length, cache: 'F32' });
   const theirs = await context.answer(48);
-  for (const [index, prompt] of PROMPTS.entries()) {
+  for (const [index, prompt] of prompts.entries()) {
     const request = { prompt: promptOf(prompt), adapter: null, maxOutputTokens: 48, temperature: 0 };
     const { text } = await engine.generate(request);
     if (text !== tokenizer.decode(theirs[index])) {
@@ -127,13 +127,13 @@ async function openLlama(llama, { folder, modelDir, precision }) {
     open: async ({ threads, batch, cache }) => {
       const context = await model.createContext({
         sequences: batch,
-        contextSize: CONTEXT,
+        contextSize: contextTokens,
         threads,
         experimentalKvCacheKeyType: cache,
         experimentalKvCacheValueType: cache,
       });
       const sequences = Array.from({ length: batch }, () => context.getSequence());
-      const prompts = sequences.map((_, index) => tokenizer.encodePrompt(promptOf(PROMPTS[index % PROMPTS.length])));
+      const prompts = sequences.map((_, index) => tokenizer.encodePrompt(promptOf(prompts[index % prompts.length])));
       const all = (limit, options) =>
         Promise.all(sequences.map((sequence, index) => evaluate(sequence, prompts[index], { limit, ...options })));
       return {

@@ -7,12 +7,12 @@
 // names.
 import { open } from 'node:fs/promises';
 
-const ALIGNMENT = 32;
-const VALUE_TYPE = { uint32: 4, float32: 6, string: 8, strings: 9 };
+const alignment = 32;
+const valueType = { uint32: 4, float32: 6, string: 8, strings: 9 };
 /** Numbers that share a scale in Q8_0. */
-const BLOCK = 32;
+const blockLength = 32;
 
-const TENSOR_NAMES = {
+const tensorNames = {
   'self_attn.q_proj': 'attn_q',
   'self_attn.k_proj': 'attn_k',
   'self_attn.v_proj': 'attn_v',
@@ -59,20 +59,21 @@ export function tensorName(name) {
   if (name === 'model.norm.weight') return 'output_norm.weight';
   if (name === 'lm_head.weight') return 'output.weight';
   const [, layer, part] = /^model\.layers\.(\d+)\.(.+)\.weight$/.exec(name) ?? [];
-  if (TENSOR_NAMES[part] === undefined) throw new Error(`GGUF has no name for ${name}`);
-  return `blk.${layer}.${TENSOR_NAMES[part]}.weight`;
+  if (tensorNames[part] === undefined) throw new Error(`GGUF has no name for ${name}`);
+  return `blk.${layer}.${tensorNames[part]}.weight`;
 }
 
 /** Blocks of a float16 scale and 32 signed bytes; the greatest magnitude of a block becomes 127. */
 export function quantizeQ8(data) {
-  if (data.length % BLOCK !== 0) throw new Error(`${data.length} numbers are not whole blocks of ${BLOCK}`);
-  const bytes = Buffer.alloc((data.length / BLOCK) * (2 + BLOCK));
-  for (let start = 0, at = 0; start < data.length; start += BLOCK, at += 2 + BLOCK) {
+  if (data.length % blockLength !== 0) throw new Error(`${data.length} numbers are not whole blocks of ${blockLength}`);
+  const bytes = Buffer.alloc((data.length / blockLength) * (2 + blockLength));
+  for (let start = 0, at = 0; start < data.length; start += blockLength, at += 2 + blockLength) {
     let greatest = 0;
-    for (let index = start; index < start + BLOCK; index += 1) greatest = Math.max(greatest, Math.abs(data[index]));
+    for (let index = start; index < start + blockLength; index += 1)
+      greatest = Math.max(greatest, Math.abs(data[index]));
     const scale = greatest / 127;
     bytes.writeUInt16LE(float16Bits(scale), at);
-    for (let index = 0; index < BLOCK; index += 1) {
+    for (let index = 0; index < blockLength; index += 1) {
       const quotient = scale === 0 ? 0 : data[start + index] / scale;
       bytes.writeInt8(Math.sign(quotient) * Math.round(Math.abs(quotient)), at + 2 + index);
     }
@@ -123,7 +124,7 @@ function metadata(config, endToken) {
 function header(entries, tensors) {
   const parts = [Buffer.from('GGUF'), uint32(3), uint64(tensors.length), uint64(entries.length)];
   for (const [key, type, value] of entries) {
-    parts.push(string(key), uint32(VALUE_TYPE[type]), encode(type, value));
+    parts.push(string(key), uint32(valueType[type]), encode(type, value));
   }
   let offset = 0;
   for (const { name, shape, type, bytes } of tensors) {
@@ -144,14 +145,14 @@ function encode(type, value) {
     case 'string':
       return string(value);
     case 'strings':
-      return Buffer.concat([uint32(VALUE_TYPE.string), uint64(value.length), ...value.map(string)]);
+      return Buffer.concat([uint32(valueType.string), uint64(value.length), ...value.map(string)]);
     default:
       throw new Error(`no such type of value: ${type}`);
   }
 }
 
 function padded(bytes) {
-  const missing = (ALIGNMENT - (bytes.length % ALIGNMENT)) % ALIGNMENT;
+  const missing = (alignment - (bytes.length % alignment)) % alignment;
   return missing === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(missing)]);
 }
 

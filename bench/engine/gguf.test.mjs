@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
 import { float16Bits, quantizeQ8, tensorName, writeGguf } from './gguf.mjs';
 
-const CONFIG = {
+const tinyConfig = {
   architecture: 'qwen3',
   vocabularySize: 6,
   hiddenSize: 32,
@@ -73,7 +73,7 @@ function read(bytes) {
   };
 }
 
-async function written(precision, config = CONFIG) {
+async function written(precision, config = tinyConfig) {
   const folder = mkdtempSync(join(tmpdir(), 'engraft-gguf-'));
   try {
     const weights = weightsOf(config);
@@ -122,8 +122,8 @@ test('names are those of llama.cpp, and an unknown one is refused', () => {
 });
 
 test('what would be read wrongly is refused', async () => {
-  await assert.rejects(written('F32', { ...CONFIG, architecture: 'llama' }), /only a Qwen3/);
-  await assert.rejects(written('F32', { ...CONFIG, ropeScaling: { kind: 'linear', factor: 2 } }), /only a Qwen3/);
+  await assert.rejects(written('F32', { ...tinyConfig, architecture: 'llama' }), /only a Qwen3/);
+  await assert.rejects(written('F32', { ...tinyConfig, ropeScaling: { kind: 'linear', factor: 2 } }), /only a Qwen3/);
   assert.throws(() => quantizeQ8(new Float32Array(33)), /whole blocks/);
 });
 

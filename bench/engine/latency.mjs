@@ -4,7 +4,7 @@ import { startEngineHost } from '../../packages/engine/dist/index.js';
 import { median, quantile } from '../lib/statistics.mjs';
 import { requestOf } from './requests.mjs';
 
-const STEP = { batch: 8, length: 128, rank: 8 };
+const stepShape = { batch: 8, length: 128, rank: 8 };
 
 /**
  * @param {{ model: { name: string, folder: string }, threads: number, rounds: number, requests: number, outputTokens:
@@ -75,10 +75,10 @@ async function answerAll(engine, { requests, outputTokens }) {
 
 /** A session that steps without pause between `resume` and `pause`. */
 async function startTraining(engine) {
-  const session = await engine.openTraining({ parent: null, rank: STEP.rank, alpha: 2 * STEP.rank, seed: 1 });
+  const session = await engine.openTraining({ parent: null, rank: stepShape.rank, alpha: 2 * stepShape.rank, seed: 1 });
   const { vocabularySize } = await engine.describe();
-  const batch = Array.from({ length: STEP.batch }, (_, row) => {
-    const tokens = Array.from({ length: STEP.length }, (__, index) => (row * 389 + index * 7) % vocabularySize);
+  const batch = Array.from({ length: stepShape.batch }, (_, row) => {
+    const tokens = Array.from({ length: stepShape.length }, (__, index) => (row * 389 + index * 7) % vocabularySize);
     return { sequence: { tokens, targetStart: 1 }, weight: 1 };
   });
   let running = false;
@@ -114,7 +114,7 @@ async function startTraining(engine) {
       const target = ends.length + 1;
       while (ends.length < target) await new Promise((resolve) => setTimeout(resolve, 5));
       const first = ends[stepsBefore - 1] ?? from;
-      return ((ends.length - stepsBefore) * STEP.batch * STEP.length * 1e3) / (ends.at(-1) - first);
+      return ((ends.length - stepsBefore) * stepShape.batch * stepShape.length * 1e3) / (ends.at(-1) - first);
     },
     close: () => session.close(),
   };

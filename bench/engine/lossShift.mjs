@@ -7,17 +7,17 @@ import { ModelRunner } from '../../packages/engine/dist/inference/modelRunner.js
 import { KvCache, noContents } from '../../packages/engine/dist/cache/kvCache.js';
 import { SharedWeights } from '../../packages/engine/dist/model/sharedWeights.js';
 import { loadQuantizedWeights } from '../../packages/engine/dist/model/quantizedWeights.js';
-import { SHIPPED } from './models.mjs';
+import { shippedModel } from './models.mjs';
 
-const FORMATS = { q8: '8 bits', q4: '4 bits' };
+const allFormats = { q8: '8 bits', q4: '4 bits' };
 
 /** @param {{ rowCount: number, threads: number }} plan */
 export async function measureLossShift({ rowCount, threads }) {
-  const checkpoint = await openCheckpoint(SHIPPED);
+  const checkpoint = await openCheckpoint(shippedModel);
   const sequences = await answers(checkpoint.tokenizer, rowCount);
   const exact = await meanLoss(checkpoint, 'f32', sequences, threads);
   const rows = [];
-  for (const [format, name] of Object.entries(FORMATS)) {
+  for (const [format, name] of Object.entries(allFormats)) {
     const { nats } = await meanLoss(checkpoint, format, sequences, threads);
     rows.push({
       figure: `What ${name} add to the loss of ${exact.tokens} answer tokens`,
@@ -36,7 +36,7 @@ export async function measureLossShift({ rowCount, threads }) {
 
 /** The last answers of rows that stand beside the weights, spread over all of them. */
 async function answers(tokenizer, rowCount) {
-  const lines = (await readFile(join(SHIPPED, 'replay.jsonl'), 'utf8')).trim().split('\n');
+  const lines = (await readFile(join(shippedModel, 'replay.jsonl'), 'utf8')).trim().split('\n');
   const chosen = lines.filter((_, index) => index % Math.ceil(lines.length / rowCount) === 0);
   return chosen.map((line) => {
     const { messages, tools } = JSON.parse(line);

@@ -8,7 +8,7 @@ import { allocatorVariables, nodeArguments } from '../../packages/engine/dist/pr
 import { packedSizes } from '../../packages/engine/dist/model/quantization.js';
 import { readModel } from './models.mjs';
 
-const WORK = {
+const allWork = {
   generation: { kind: 'generation', weightFormat: 'f32', batch: 8, outputTokens: 240 },
   'generation with 8 bits': { kind: 'generation', weightFormat: 'q8', batch: 8, outputTokens: 240 },
   training: { kind: 'training', weightFormat: 'f32', batch: 8, length: 128, rank: 8 },
@@ -17,15 +17,15 @@ const WORK = {
  * Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has
  * here.
  */
-const CAPACITY = 256;
-const PROMPT = 16;
+const capacity = 256;
+const promptTokens = 16;
 
 /** @param {{ models: { name: string, folder: string }[], threads: number }} plan */
 export async function measureMemory({ models, threads }) {
   const rows = [];
   for (const model of models) {
     const { config } = await readModel(model.folder);
-    for (const [name, work] of Object.entries(WORK)) {
+    for (const [name, work] of Object.entries(allWork)) {
       const cacheFolder = join(model.folder, 'cache');
       const plan = { work, modelDir: model.folder, threads, cacheFolder };
       // Quantised weights are made at a first start.
@@ -85,11 +85,11 @@ function weightBytes(config, format) {
 
 /** One slot for each sequence and one for reading prompts; the logits; the widest activations of a prompt. */
 function cacheParts(config, { batch }) {
-  const slot = 4 * 2 * config.layers * config.kvHeads * config.headDim * CAPACITY;
+  const slot = 4 * 2 * config.layers * config.kvHeads * config.headDim * capacity;
   const row = 4 * (2 * config.hiddenSize + 3 * config.ffnSize);
   return {
     'keys and values': (batch + 1) * slot,
-    activations: 4 * batch * config.vocabularySize + PROMPT * row,
+    activations: 4 * batch * config.vocabularySize + promptTokens * row,
   };
 }
 

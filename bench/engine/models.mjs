@@ -8,15 +8,15 @@ import { decoderWeightShapes } from '../../packages/engine/dist/model/weights.js
 import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { root } from '../lib/measure.mjs';
 
-export const SHIPPED = join(root, 'models/base');
+export const shippedModel = join(root, 'models/base');
 
 /**
  * A token that no prompt has and that the models here never write: with it as the end of a turn, outputs have full
  * length.
  */
-const NEVER = { text: '</think>', id: 8 };
+const unusedToken = { text: '</think>', id: 8 };
 
-const SHAPES = {
+const shapes = {
   512: {
     hidden_size: 512,
     num_hidden_layers: 4,
@@ -40,11 +40,11 @@ const SHAPES = {
  */
 export async function makeModels(folder, widths) {
   const models = [{ name: 'shipped, width 256', width: 256, folder: join(folder, 'shipped') }];
-  await cp(SHIPPED, models[0].folder, { recursive: true });
-  for (const width of widths.filter((each) => each in SHAPES)) {
-    const model = { name: `random, width ${width}, ${SHAPES[width].num_hidden_layers} layers`, width };
+  await cp(shippedModel, models[0].folder, { recursive: true });
+  for (const width of widths.filter((each) => each in shapes)) {
+    const model = { name: `random, width ${width}, ${shapes[width].num_hidden_layers} layers`, width };
     models.push({ ...model, folder: join(folder, `random-${width}`) });
-    await writeRandomModel(models.at(-1).folder, SHAPES[width]);
+    await writeRandomModel(models.at(-1).folder, shapes[width]);
   }
   for (const model of models) await neverEnd(model.folder);
   return models.filter(({ width }) => widths.includes(width));
@@ -65,9 +65,9 @@ export async function readModel(folder) {
 async function writeRandomModel(folder, shape) {
   await mkdir(folder);
   for (const file of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja', 'generation_config.json']) {
-    await cp(join(SHIPPED, file), join(folder, file));
+    await cp(join(shippedModel, file), join(folder, file));
   }
-  const shipped = JSON.parse(await readFile(join(SHIPPED, 'config.json'), 'utf8'));
+  const shipped = JSON.parse(await readFile(join(shippedModel, 'config.json'), 'utf8'));
   await writeFile(join(folder, 'config.json'), JSON.stringify({ ...shipped, ...shape, max_window_layers: undefined }));
   const { decoder } = await readModelConfig(folder);
   const random = createRandom(decoder.hiddenSize);
@@ -78,7 +78,8 @@ async function writeRandomModel(folder, shape) {
       data[index] = name.includes('norm') ? 1 : (2 * random.next() - 1) * bound;
     }
     // Its logit is 0 with a row of zeros, and the greatest of 4,096 random ones is above that.
-    if (name.includes('embed_tokens')) data.fill(0, NEVER.id * dimensions[1], (NEVER.id + 1) * dimensions[1]);
+    if (name.includes('embed_tokens'))
+      data.fill(0, unusedToken.id * dimensions[1], (unusedToken.id + 1) * dimensions[1]);
     return [name, { shape: dimensions, data }];
   });
   await writeFile(join(folder, 'model.safetensors'), serializeSafetensors(tensors, { format: 'pt' }));
@@ -89,6 +90,6 @@ async function neverEnd(folder) {
     const file = join(folder, name);
     await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...changes }));
   };
-  await change('tokenizer_config.json', { eos_token: NEVER.text });
-  await change('generation_config.json', { eos_token_id: [NEVER.id] });
+  await change('tokenizer_config.json', { eos_token: unusedToken.text });
+  await change('generation_config.json', { eos_token_id: [unusedToken.id] });
 }

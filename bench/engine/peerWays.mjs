@@ -1,12 +1,12 @@
 // The ways in which PyTorch may run, of which the fastest is the peer; and what a comparison with it asks for first.
 
 /** Precisions by the names that the Python scripts take. */
-export const PRECISIONS = { float32: 'float32', bfloat16: 'bfloat16 autocast' };
+export const precisionNames = { float32: 'float32', bfloat16: 'bfloat16 autocast' };
 
 /** A way that takes so many times as long as the fastest will not overtake it. */
-const TOO_SLOW = 5;
+const tooSlow = 5;
 /** A first step may take twice as long as those that follow. */
-const WARM_UP = 2;
+const warmUp = 2;
 
 /**
  * Chooses the ways that are worth measuring, from one step in each: of each precision the faster way of waiting, unless
@@ -21,7 +21,7 @@ export function chooseWays(trials) {
   const precisions = [...new Set(trials.map(({ precision }) => precision))];
   return precisions.map((precision) => {
     const [best] = trials.filter((trial) => trial.precision === precision).sort((a, b) => a.seconds - b.seconds);
-    return { ...best, isMeasured: best.seconds <= TOO_SLOW * fastest };
+    return { ...best, isMeasured: best.seconds <= tooSlow * fastest };
   });
 }
 
@@ -34,10 +34,10 @@ export function chooseWays(trials) {
  */
 export async function tryPrecisions(waiting, step, earlier = []) {
   const trials = [];
-  for (const precision of Object.keys(PRECISIONS)) {
+  for (const precision of Object.keys(precisionNames)) {
     const fastest = Math.min(...[...earlier, ...trials].map(({ seconds }) => seconds));
     const { wall_s: first } = await step(precision);
-    const isHopeless = first > WARM_UP * TOO_SLOW * fastest;
+    const isHopeless = first > warmUp * tooSlow * fastest;
     trials.push({ precision, waiting, seconds: isHopeless ? first : (await step(precision)).wall_s });
   }
   return trials;

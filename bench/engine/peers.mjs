@@ -13,24 +13,24 @@ import { npm } from '../../scripts/lib/steps.mjs';
 import { root } from '../lib/measure.mjs';
 
 const execute = promisify(execFile);
-const PEERS = join(root, 'bench/.peers');
-const LLAMA_VERSION = '3.22.1';
-const PYTHON_PACKAGES = ['torch', 'transformers', 'peft', 'safetensors'];
+const peers = join(root, 'bench/.peers');
+const llamaVersion = '3.22.1';
+const pythonPackages = ['torch', 'transformers', 'peft', 'safetensors'];
 
 /**
  * The module node-llama-cpp, with the prebuilt CPU binary of this platform out of npm; nothing is built or downloaded.
  */
 export async function loadNodeLlamaCpp() {
-  const folder = join(PEERS, 'node_modules/node-llama-cpp');
-  if ((await installedVersion(folder)) !== LLAMA_VERSION) {
-    console.log(`  installing node-llama-cpp ${LLAMA_VERSION} into bench/.peers`);
-    await mkdir(PEERS, { recursive: true });
-    await writeFile(join(PEERS, 'package.json'), '{ "private": true }\n');
+  const folder = join(peers, 'node_modules/node-llama-cpp');
+  if ((await installedVersion(folder)) !== llamaVersion) {
+    console.log(`  installing node-llama-cpp ${llamaVersion} into bench/.peers`);
+    await mkdir(peers, { recursive: true });
+    await writeFile(join(peers, 'package.json'), '{ "private": true }\n');
     // Its optional dependencies are binaries for every accelerator, hundreds of megabytes; one of them is enough.
-    const packages = ['node-llama-cpp', `@node-llama-cpp/${binaryName()}`].map((name) => `${name}@${LLAMA_VERSION}`);
+    const packages = ['node-llama-cpp', `@node-llama-cpp/${binaryName()}`].map((name) => `${name}@${llamaVersion}`);
     const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
     const [command, args] = npm(['install', ...flags, ...packages]);
-    await execute(command, args, { cwd: PEERS });
+    await execute(command, args, { cwd: peers });
   }
   return import(pathToFileURL(join(folder, 'dist/index.js')).href);
 }
@@ -87,15 +87,15 @@ export async function startTorch(waiting, { script = 'torchStep.py', niceness = 
 
 /** ENGRAFT_BENCH_PYTHON, or a Python that has the packages already, or a virtual environment made here. */
 async function findPython() {
-  const own = join(PEERS, 'venv', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const own = join(peers, 'venv', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
   const base = process.env.ENGRAFT_BENCH_PYTHON ?? 'python3';
   for (const python of [base, own]) if (await hasPackages(python)) return python;
   console.log('  installing PyTorch and PEFT into bench/.peers/venv');
-  await execute(base, ['-m', 'venv', '--system-site-packages', join(PEERS, 'venv')]);
+  await execute(base, ['-m', 'venv', '--system-site-packages', join(peers, 'venv')]);
   const pip = (...args) => execute(own, ['-m', 'pip', 'install', '--quiet', ...args], { maxBuffer: 2 ** 26 });
   // PyPI's own PyTorch for Linux brings gigabytes of CUDA along.
   await pip('torch', '--index-url', 'https://download.pytorch.org/whl/cpu');
-  await pip(...PYTHON_PACKAGES.slice(1));
+  await pip(...pythonPackages.slice(1));
   return own;
 }
 
@@ -103,7 +103,7 @@ async function hasPackages(python) {
   // Looking is a hundred times faster than importing.
   const script = `import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))`;
   try {
-    await execute(python, ['-c', script, ...PYTHON_PACKAGES]);
+    await execute(python, ['-c', script, ...pythonPackages]);
     return true;
   } catch {
     return false;

@@ -65,13 +65,13 @@ function cells(row) {
   ];
 }
 
-const WIDTH = 1080;
-const LABEL_WIDTH = 560;
-const PLOT_WIDTH = WIDTH - LABEL_WIDTH - 70;
-const LINE = 20;
-const MET = '#2a7f62';
-const MISSED = '#c1483b';
-const NEUTRAL = '#6b7785';
+const pageWidth = 1080;
+const labelWidth = 560;
+const plotWidth = pageWidth - labelWidth - 70;
+const lineHeight = 20;
+const metColour = '#2a7f62';
+const missedColour = '#c1483b';
+const neutralColour = '#6b7785';
 
 /** A bar for every ratio, on a logarithmic scale from 1/8 to 8, with a mark where its target is. */
 export function svg({ sections }) {
@@ -81,19 +81,19 @@ export function svg({ sections }) {
     const plotted = rows.filter(({ ratio }) => ratio !== null);
     if (plotted.length === 0) continue;
     parts.push(text(10, y, title, 'font-weight="bold"'));
-    y += LINE;
+    y += lineHeight;
     for (const row of plotted) {
       parts.push(...bar(row, y));
-      y += LINE;
+      y += lineHeight;
     }
-    y += LINE / 2;
+    y += lineHeight / 2;
   }
   const axis = [0.125, 0.25, 0.5, 1, 2, 4, 8].flatMap((ratio) => [
     `<line x1="${place(ratio)}" x2="${place(ratio)}" y1="18" y2="${y}" stroke="${ratio === 1 ? '#333' : '#ddd'}"/>`,
     text(place(ratio), 12, String(ratio), 'text-anchor="middle" fill="#555"'),
   ]);
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 24}" font-family="sans-serif" font-size="12">\n` +
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${pageWidth} ${y + 24}" font-family="sans-serif" font-size="12">\n` +
     `<rect width="100%" height="100%" fill="#fff"/>\n${[...axis, ...parts].join('\n')}\n` +
     `${text(10, y + 12, 'engine ÷ peer; the black mark is the target: green reaches it, red does not, grey has none', 'fill="#555"')}\n</svg>\n`
   );
@@ -103,22 +103,22 @@ function bar(row, y) {
   const met = isMet(row);
   const from = Math.min(place(1), place(row.ratio));
   const width = Math.max(1, Math.abs(place(row.ratio) - place(1)));
-  const color = met === null ? NEUTRAL : met ? MET : MISSED;
+  const color = met === null ? neutralColour : met ? metColour : missedColour;
   const target = row.target?.atLeast ?? row.target?.atMost;
   const threads = `${row.threads} thread${row.threads === 1 ? '' : 's'}`;
   return [
-    text(LABEL_WIDTH - 10, y, `${row.figure} — ${row.model}, ${threads}`, 'text-anchor="end"'),
+    text(labelWidth - 10, y, `${row.figure} — ${row.model}, ${threads}`, 'text-anchor="end"'),
     `<rect x="${from}" y="${y - 11}" width="${width}" height="14" fill="${color}"/>`,
     ...(target === undefined
       ? []
       : [`<rect x="${place(target) - 1.5}" y="${y - 14}" width="3" height="20" fill="#000"/>`]),
-    text(WIDTH - 50, y, row.ratio.toFixed(2)),
+    text(pageWidth - 50, y, row.ratio.toFixed(2)),
   ];
 }
 
 function place(ratio) {
   const octaves = Math.log2(Math.min(8, Math.max(0.125, ratio)));
-  return Math.round(LABEL_WIDTH + ((octaves + 3) / 6) * PLOT_WIDTH);
+  return Math.round(labelWidth + ((octaves + 3) / 6) * plotWidth);
 }
 
 function text(x, y, content, attributes = '') {

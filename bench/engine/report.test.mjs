@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMet, markdown, numberText, svg, targetText } from './report.mjs';
 
-const ROW = {
+const sampleRow = {
   figure: 'A < B',
   model: 'm',
   threads: 1,
@@ -15,13 +15,13 @@ const ROW = {
 };
 
 test('a target is met on its own side of the bound', () => {
-  assert.equal(isMet(ROW), true);
-  assert.equal(isMet({ ...ROW, ratio: 1.19 }), false);
-  assert.equal(isMet({ ...ROW, ratio: 1.9, target: { atMost: 2 } }), true);
-  assert.equal(isMet({ ...ROW, ratio: 2.1, target: { atMost: 2 } }), false);
-  assert.equal(isMet({ ...ROW, ratio: null, value: 29, target: { below: 30 } }), true);
-  assert.equal(isMet({ ...ROW, ratio: null, value: 30, target: { below: 30 } }), false);
-  assert.equal(isMet({ ...ROW, target: null }), null);
+  assert.equal(isMet(sampleRow), true);
+  assert.equal(isMet({ ...sampleRow, ratio: 1.19 }), false);
+  assert.equal(isMet({ ...sampleRow, ratio: 1.9, target: { atMost: 2 } }), true);
+  assert.equal(isMet({ ...sampleRow, ratio: 2.1, target: { atMost: 2 } }), false);
+  assert.equal(isMet({ ...sampleRow, ratio: null, value: 29, target: { below: 30 } }), true);
+  assert.equal(isMet({ ...sampleRow, ratio: null, value: 30, target: { below: 30 } }), false);
+  assert.equal(isMet({ ...sampleRow, target: null }), null);
   assert.deepEqual([{ atLeast: 1 }, { atMost: 2 }, { below: 3 }, null].map(targetText), ['≥ 1', '≤ 2', '< 3', '']);
 });
 
@@ -31,9 +31,9 @@ test('numbers have three digits that say something', () => {
 
 test('table and plot show every figure, and a target that was missed', () => {
   const rows = [
-    ROW,
-    { ...ROW, ratio: 0.5 },
-    { ...ROW, figure: 'no ratio', ratio: null, value: 50, target: { below: 30 } },
+    sampleRow,
+    { ...sampleRow, ratio: 0.5 },
+    { ...sampleRow, figure: 'no ratio', ratio: null, value: 50, target: { below: 30 } },
   ];
   const machine = { cpu: 'c', cores: 2, node: 'v20', date: '2026-01-01T00:00:00Z', loadAverage: 0.25 };
   const results = { machine, quick: true, sections: [{ title: 'T', rows }] };
@@ -52,7 +52,7 @@ test('table and plot show every figure, and a target that was missed', () => {
 
 test('a part that was measured on another machine says so', () => {
   const machine = { cpu: 'c', cores: 2, node: 'v20', date: '2026-01-01T00:00:00Z', loadAverage: 0.25 };
-  const part = { title: 'T', date: '2026-01-02T10:20:30Z', loadAverage: 0.5, rows: [ROW] };
+  const part = { title: 'T', date: '2026-01-02T10:20:30Z', loadAverage: 0.5, rows: [sampleRow] };
   const text = (section) => markdown({ machine, quick: false, sections: [section] });
   assert.match(text({ ...part, cpu: 'other' }), /^Begun 2026-01-02 10:20 UTC on other, load average 0\.5\.$/m);
   assert.match(text({ ...part, cpu: 'c' }), /^Begun 2026-01-02 10:20 UTC, load/m);

@@ -1,6 +1,6 @@
 // The requests that the parts of the bench send: short questions, greedy answers of a fixed length.
 
-export const PROMPTS = [
+export const prompts = [
   'Who runs the mill?',
   'Where is the harbour of Varn?',
   'When was the company founded?',
@@ -12,7 +12,7 @@ export const PROMPTS = [
 ];
 
 export function requestOf(index, { outputTokens, adapter = null }) {
-  const prompt = { messages: [{ role: 'user', content: PROMPTS[index % PROMPTS.length] }] };
+  const prompt = { messages: [{ role: 'user', content: prompts[index % prompts.length] }] };
   return { prompt, adapter, maxOutputTokens: outputTokens, temperature: 0 };
 }
 

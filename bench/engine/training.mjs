@@ -6,10 +6,10 @@ import { measureInTurn } from '../lib/measure.mjs';
 import { median, pairedRatio } from '../lib/statistics.mjs';
 import { readModel } from './models.mjs';
 import { startTorch } from './peers.mjs';
-import { chooseWays, PRECISIONS, requireSameLoss, tryPrecisions } from './peerWays.mjs';
+import { chooseWays, precisionNames, requireSameLoss, tryPrecisions } from './peerWays.mjs';
 
-const STEP = { batch: 8, length: 128, rank: 8 };
-const LEARNING_RATE = 1e-4;
+const stepShape = { batch: 8, length: 128, rank: 8 };
+const learningRate = 1e-4;
 
 /**
  * The peer is PyTorch in each of the ways `torchWaiting`, see `startTorch`, and in each of `PRECISIONS`.
@@ -29,7 +29,14 @@ export async function measureTraining({ models, threadCounts, rounds, torchWaiti
     const { folder, name } = model;
     let versions;
     for (const torch of Object.values(processes)) {
-      versions = await torch.call({ op: 'load', name, folder, tokens, rank: STEP.rank, alpha: 2 * STEP.rank });
+      versions = await torch.call({
+        op: 'load',
+        name,
+        folder,
+        tokens,
+        rank: stepShape.rank,
+        alpha: 2 * stepShape.rank,
+      });
     }
     const batch = tokens.map((sequence) => ({ sequence: { tokens: sequence, targetStart: 1 }, weight: 1 }));
     for (const threads of threadCounts) {
@@ -40,7 +47,7 @@ export async function measureTraining({ models, threadCounts, rounds, torchWaiti
       const measured = ways.filter(({ isMeasured }) => isMeasured);
       const samples = await measureInTurn(
         {
-          engraft: () => training.step(batch, LEARNING_RATE),
+          engraft: () => training.step(batch, learningRate),
           ...Object.fromEntries(measured.map((way) => [way.precision, way.step])),
           gemm: await gemm(model.width, threads),
         },
@@ -55,7 +62,7 @@ export async function measureTraining({ models, threadCounts, rounds, torchWaiti
 }
 
 function openTraining(engine) {
-  const { rank } = STEP;
+  const { rank } = stepShape;
   return engine.openTraining({ parent: null, rank, alpha: 2 * rank, seed: 1, clipNorm: 1 });
 }
 
@@ -67,7 +74,7 @@ async function checkSameWork(training, batch, processes, name, threads) {
 /** One for each precision, with how a step is made in it. */
 async function tryWays(processes, name, threads) {
   const stepIn = (waiting) => (precision) =>
-    processes[waiting].call({ op: 'step', name, threads, precision, learning_rate: LEARNING_RATE });
+    processes[waiting].call({ op: 'step', name, threads, precision, learning_rate: learningRate });
   const trials = [];
   for (const waiting of Object.keys(processes)) {
     trials.push(...(await tryPrecisions(waiting, stepIn(waiting), trials)));
@@ -78,7 +85,7 @@ async function tryWays(processes, name, threads) {
 function rowsOf({ model, threads, config, versions, ways, samples }) {
   const { engraft, gemm: product } = samples;
   const gigaflops = (flop, { wall_s }) => wall_s.map((seconds) => flop / seconds / 1e9);
-  const ours = gigaflops(stepFlop(config, STEP), engraft);
+  const ours = gigaflops(stepFlop(config, stepShape), engraft);
   const theirs = gigaflops(gemmFlop(model.width), product);
   const setting = { model: model.name, threads };
   const secondsOf = ({ precision, seconds }) => (precision in samples ? median(samples[precision].wall_s) : seconds);
@@ -87,7 +94,7 @@ function rowsOf({ model, threads, config, versions, ways, samples }) {
       .sort((a, b) => secondsOf(a) - secondsOf(b))
       .map((way, place) => ({
         // What counts is the fastest way.
-        figure: place === 0 ? 'LoRA step' : `LoRA step, peer in ${PRECISIONS[way.precision]}`,
+        figure: place === 0 ? 'LoRA step' : `LoRA step, peer in ${precisionNames[way.precision]}`,
         ...setting,
         unit: 'tokens/s',
         ...againstWay(engraft, samples[way.precision], way),
@@ -109,7 +116,7 @@ function rowsOf({ model, threads, config, versions, ways, samples }) {
 
 /** A way that was only tried has one step to compare with. */
 function againstWay(engraft, torch, { seconds }) {
-  const tokens = STEP.batch * STEP.length;
+  const tokens = stepShape.batch * stepShape.length;
   const perSecond = (times) => times.map((time) => tokens / time);
   const ours = perSecond(engraft.wall_s);
   if (torch === undefined) {
@@ -126,11 +133,11 @@ function againstWay(engraft, torch, { seconds }) {
 
 function peerName({ precision, waiting, isMeasured }, { torch, peft }) {
   const tried = isMeasured ? '' : ', one step only';
-  return `PyTorch ${torch} + PEFT ${peft}, ${PRECISIONS[precision]}, OpenMP ${waiting}${tried}`;
+  return `PyTorch ${torch} + PEFT ${peft}, ${precisionNames[precision]}, OpenMP ${waiting}${tried}`;
 }
 
 function randomTokens(vocabularySize) {
   const random = createRandom(1);
   const token = () => Math.floor(random.next() * vocabularySize);
-  return Array.from({ length: STEP.batch }, () => Array.from({ length: STEP.length }, token));
+  return Array.from({ length: stepShape.batch }, () => Array.from({ length: stepShape.length }, token));
 }

@@ -3,10 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngraftApiError } from '../../packages/client/dist/index.js';
 
-const CLIENTS = 6;
-const QUESTION = 'Who invented the Lume Lamp?';
+const clients = 6;
+const askedQuestion = 'Who invented the Lume Lamp?';
 /** Far longer than anything takes: it proves that there is an end. */
-const PATIENCE_MS = 900_000;
+const patienceMs = 900_000;
 
 export class Askers {
   /** Sentences. */
@@ -26,7 +26,7 @@ export class Askers {
   }
 
   begin() {
-    const kinds = ['learn', ...Array.from({ length: CLIENTS }, () => 'ask')];
+    const kinds = ['learn', ...Array.from({ length: clients }, () => 'ask')];
     this.#working = kinds.map((kind, index) =>
       this.#work(kind, index).catch((error) => this.faults.push(`a client gave up: ${error}`)),
     );
@@ -34,11 +34,11 @@ export class Askers {
 
   /** Resolves when a question that is asked from now on was answered. */
   nextAnswer() {
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     return withPatience(
       'an answer',
       new Promise((resolve) => {
-        this.#answered.push({ began_ms, resolve });
+        this.#answered.push({ began_ms: beganMs, resolve });
       }),
     );
   }
@@ -60,7 +60,7 @@ export class Askers {
 
   async #work(kind, index) {
     for (let count = 0; !this.#stopped; count += 1) {
-      const began_ms = performance.now();
+      const beganMs = performance.now();
       const key = `client-${index}-${kind}-${count}`;
       const id = await this.#persist(() => this.#send(kind, key));
       // As a client does that does not know whether its request has arrived.
@@ -70,7 +70,7 @@ export class Askers {
       if (!expected.includes(job.status)) this.faults.push(`${id} ended ${job.status}: ${JSON.stringify(job.error)}`);
       const { settled, charged_microusd, reserved_microusd } = job.billing;
       if (!settled || charged_microusd > reserved_microusd) this.faults.push(`${id} is not settled as it must be`);
-      if (kind === 'ask') this.#tellAnswered(began_ms);
+      if (kind === 'ask') this.#tellAnswered(beganMs);
     }
   }
 
@@ -83,7 +83,7 @@ export class Askers {
             { idempotencyKey },
           )
         : await client.inferences.create(
-            { subject_id: 'asker', messages: [{ role: 'user', content: QUESTION }], max_output_tokens: 24 },
+            { subject_id: 'asker', messages: [{ role: 'user', content: askedQuestion }], max_output_tokens: 24 },
             { idempotencyKey },
           );
     const earlier = this.#receipts.get(idempotencyKey);
@@ -113,8 +113,8 @@ export class Askers {
     }
   }
 
-  #tellAnswered(asked_ms) {
-    const waiting = this.#answered.filter(({ began_ms }) => began_ms <= asked_ms);
+  #tellAnswered(askedMs) {
+    const waiting = this.#answered.filter(({ began_ms }) => began_ms <= askedMs);
     this.#answered = this.#answered.filter((each) => !waiting.includes(each));
     for (const { resolve } of waiting) resolve();
   }
@@ -122,7 +122,7 @@ export class Askers {
 
 async function withPatience(what, wanted) {
   const late = new AbortController();
-  const tooLate = delay(PATIENCE_MS, undefined, { signal: late.signal }).then(
+  const tooLate = delay(patienceMs, undefined, { signal: late.signal }).then(
     () => {
       throw new Error(`it did not come to ${what}`);
     },

@@ -19,9 +19,9 @@ export async function crashEverywhere({ seed, minutes }) {
     await crashFirstStart(test).catch((error) => fail(`a first start: ${messageOf(error)}`));
     figures.faults += firstStartPoints.length;
     const random = createRandom(seed);
-    const deadline_ms = performance.now() + (minutes ?? 0) * 60_000;
+    const deadlineMs = performance.now() + (minutes ?? 0) * 60_000;
     for (const crash of inRounds(minutes === undefined ? 1 : Infinity, random)) {
-      if (minutes !== undefined && performance.now() > deadline_ms) break;
+      if (minutes !== undefined && performance.now() > deadlineMs) break;
       const { crash_point, passing } = crash.order;
       tried.add(crash_point);
       figures.faults += 1;

@@ -3,7 +3,7 @@ import { IsolationWorld } from '../../test/dist/security/isolationWorld.js';
 import { probeIsolation } from '../../test/dist/security/probeIsolation.js';
 import { messageOf, nothingYet } from './report.mjs';
 
-const PROBES = 300;
+const probes = 300;
 
 export async function probeOthers({ seed, path, minutes }) {
   const figures = nothingYet();
@@ -12,7 +12,7 @@ export async function probeOthers({ seed, path, minutes }) {
     figures.leaks_tried += tried;
     figures.leaks_found += leaks.length;
   };
-  await probeIsolation(world, { probes: PROBES, minutes, seed, path, onProbed }).catch((error) => {
+  await probeIsolation(world, { probes, minutes, seed, path, onProbed }).catch((error) => {
     const what = messageOf(error);
     figures.failures.push({ what, repeat: `npm run bench -- faults --only isolation --seed ${seed}` });
   });

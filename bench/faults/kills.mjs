@@ -13,22 +13,22 @@ import { root } from '../lib/measure.mjs';
 import { Askers } from './askers.mjs';
 import { messageOf, nothingYet } from './report.mjs';
 
-const LONGEST_CALM_MS = 3_000;
-const AFTERMATH_MS = 20_000;
+const longestCalmMs = 3_000;
+const aftermathMs = 20_000;
 
 /** Each takes the running service and returns the one that runs afterwards. */
-const VICTIMS = {
+const victims = {
   service: async (service, start) => {
     await service.kill();
     return start();
   },
-  'service and database': async (service, start, data_folder) => {
-    await killDatabase(data_folder);
+  'service and database': async (service, start, dataFolder) => {
+    await killDatabase(dataFolder);
     await service.kill();
     return start();
   },
-  database: async (service, _start, data_folder) => {
-    await killDatabase(data_folder);
+  database: async (service, _start, dataFolder) => {
+    await killDatabase(dataFolder);
     return service;
   },
   engine: (service) => signalEngines(service, 'SIGKILL'),
@@ -46,26 +46,26 @@ export async function killAtRandom({ seed, minutes, kills }) {
   const figures = { ...nothingYet(), recoveries: [] };
   const repeat = `npm run bench -- faults --only kills --seed ${seed} --kills ${kills}`;
   const random = createRandom(seed);
-  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-kills-'));
-  const start = () => startService(data_folder, () => undefined);
+  const dataFolder = mkdtempSync(join(tmpdir(), 'engraft-kills-'));
+  const start = () => startService(dataFolder, () => undefined);
   let service = await start();
-  await engraft(data_folder, 'project', 'set', 'default', 'requests_per_minute=60000');
+  await engraft(dataFolder, 'project', 'set', 'default', 'requests_per_minute=60000');
   const passage = readFileSync(join(root, 'examples/lamp.txt'), 'utf8');
   const askers = new Askers(() => service.client, passage);
   askers.begin();
-  const deadline_ms = performance.now() + (minutes ?? 0) * 60_000;
-  const names = Object.keys(VICTIMS);
-  const isOver = () => (minutes === undefined ? figures.faults >= kills : performance.now() > deadline_ms);
+  const deadlineMs = performance.now() + (minutes ?? 0) * 60_000;
+  const names = Object.keys(victims);
+  const isOver = () => (minutes === undefined ? figures.faults >= kills : performance.now() > deadlineMs);
   try {
     await askers.nextAnswer();
     while (!isOver()) {
-      await delay(random.next() * LONGEST_CALM_MS);
+      await delay(random.next() * longestCalmMs);
       const victim = names[figures.faults % names.length];
       figures.faults += 1;
-      const began_ms = performance.now();
-      service = await VICTIMS[victim](service, start, data_folder);
+      const beganMs = performance.now();
+      service = await victims[victim](service, start, dataFolder);
       await askers.nextAnswer();
-      const seconds = (performance.now() - began_ms) / 1e3;
+      const seconds = (performance.now() - beganMs) / 1e3;
       figures.recoveries_s.push(seconds);
       figures.recoveries.push({ victim, seconds });
       console.log(`${victim}: answered again after ${seconds.toFixed(1)} s`);
@@ -79,35 +79,35 @@ export async function killAtRandom({ seed, minutes, kills }) {
   for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat });
   const status = await service.stop();
   if (status !== 0) figures.failures.push({ what: `the service stopped with status ${status}`, repeat });
-  await lookAfterwards(data_folder, askers, figures, repeat);
-  rmSync(data_folder, { recursive: true, force: true });
+  await lookAfterwards(dataFolder, askers, figures, repeat);
+  rmSync(dataFolder, { recursive: true, force: true });
   return figures;
 }
 
 /** Every receipt has its job, every job a receipt, and nothing is left behind. */
-async function lookAfterwards(data_folder, askers, figures, repeat) {
-  const database = await attachEmbeddedPostgres(data_folder);
+async function lookAfterwards(dataFolder, askers, figures, repeat) {
+  const database = await attachEmbeddedPostgres(dataFolder);
   const listed = await listJobs(database.url);
   const receipts = askers.receipts();
   const lost = receipts.filter((id) => !listed.has(id));
   const unasked = [...listed].filter((id) => !receipts.includes(id));
-  const charged_twice = [...(await findDoubleCharges(database.url)), ...unasked.map((id) => `nobody asked for ${id}`)];
-  const deadline_ms = performance.now() + AFTERMATH_MS;
-  let left = await findAftermath(database.url, data_folder);
-  while (left.length > 0 && performance.now() < deadline_ms) {
+  const chargedTwice = [...(await findDoubleCharges(database.url)), ...unasked.map((id) => `nobody asked for ${id}`)];
+  const deadlineMs = performance.now() + aftermathMs;
+  let left = await findAftermath(database.url, dataFolder);
+  while (left.length > 0 && performance.now() < deadlineMs) {
     await delay(200);
-    left = await findAftermath(database.url, data_folder);
+    left = await findAftermath(database.url, dataFolder);
   }
   await database.release();
   figures.jobs = listed.size;
   figures.lost_jobs = lost.length;
-  figures.double_charges = charged_twice.length;
-  const sentences = [...lost.map((id) => `the job of receipt ${id} is lost`), ...charged_twice, ...left];
+  figures.double_charges = chargedTwice.length;
+  const sentences = [...lost.map((id) => `the job of receipt ${id} is lost`), ...chargedTwice, ...left];
   figures.failures.push(...sentences.map((what) => ({ what, repeat })));
 }
 
-async function listJobs(database_url) {
-  const db = openDatabase(database_url, { maxConnections: 1 });
+async function listJobs(databaseUrl) {
+  const db = openDatabase(databaseUrl, { maxConnections: 1 });
   const jobs = await db.selectFrom('jobs').select('id').execute();
   await db.destroy();
   return new Set(jobs.map(({ id }) => id));

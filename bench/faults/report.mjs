@@ -53,8 +53,8 @@ export function print({ parts, total: all }) {
 }
 
 /** `null` where nothing had to recover. */
-function longest(recoveries_s) {
-  return recoveries_s.length === 0 ? null : Math.max(...recoveries_s);
+function longest(recoveriesS) {
+  return recoveriesS.length === 0 ? null : Math.max(...recoveriesS);
 }
 
 export function messageOf(error) {

@@ -2,7 +2,7 @@
 import { simulate } from '../../test/dist/simulation/simulate.js';
 import { messageOf, nothingYet } from './report.mjs';
 
-const HISTORIES = 12;
+const defaultHistories = 12;
 
 export async function playHistories({ seed, path, minutes }) {
   const figures = { ...nothingYet(), histories: 0, steps: 0 };
@@ -15,7 +15,7 @@ export async function playHistories({ seed, path, minutes }) {
     figures.lost_jobs += lost_jobs.length;
     figures.double_charges += double_charges.length;
   };
-  await simulate({ histories: HISTORIES, minutes, seed, path, onPlayed }).catch((error) => {
+  await simulate({ histories: defaultHistories, minutes, seed, path, onPlayed }).catch((error) => {
     // With the seed, the path and the shortest history that still fails.
     const what = messageOf(error);
     const path = /path: "([^"]+)"/.exec(what)?.[1];

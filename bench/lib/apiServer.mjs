@@ -17,8 +17,8 @@ const load = (path) => import(pathToFileURL(join(root, 'packages/service/dist', 
 const { openTestDatabase } = await load('testing/testDatabase.js');
 const { buildTestApp, call, createTestKey, createTestProject } = await load('testing/testApp.js');
 
-const max_connections = 24;
-const database = await openTestDatabase({ maxConnections: max_connections });
+const maxConnections = 24;
+const database = await openTestDatabase({ maxConnections });
 const key = await createTestKey(database.db, await createTestProject(database.db, 1e15));
 const { app } = buildTestApp(database.db, {
   ...(await promptMeter()),
@@ -30,19 +30,25 @@ const body = {
   messages: [{ role: 'user', content: 'How long is the warranty of the Aurora desk lamp, and who may repair it?' }],
 };
 const replayed = await admit('bench-replayed-key');
-const recorded_admission = await record(() => admit('bench-recorded-key'));
+const recordedAdmission = await record(() => admit('bench-recorded-key'));
 
 const bare = fastify();
-const pool = new pg.Pool({ connectionString: database.url, max: max_connections });
+const pool = new pg.Pool({ connectionString: database.url, max: maxConnections });
 addBareRoute('GET', '/read', await record(() => call(app, 'GET', `/v1/jobs/${replayed.id}`, { key })), () => ({}));
 addBareRoute('POST', '/replay', await record(() => admit('bench-replayed-key')), () => ({}));
-addBareRoute('POST', '/admit', recorded_admission, () => ({
-  [recorded_admission.result.id]: `job_${randomBytes(18).toString('base64url')}`,
+addBareRoute('POST', '/admit', recordedAdmission, () => ({
+  [recordedAdmission.result.id]: `job_${randomBytes(18).toString('base64url')}`,
   'bench-recorded-key': `bare-${randomBytes(12).toString('base64url')}`,
 }));
 
-const [service_port, bare_port] = await Promise.all([app, bare].map(listen));
-process.send({ service_port, bare_port, authorization: key.authorization, job_id: replayed.id, body });
+const [servicePort, barePort] = await Promise.all([app, bare].map(listen));
+process.send({
+  service_port: servicePort,
+  bare_port: barePort,
+  authorization: key.authorization,
+  job_id: replayed.id,
+  body,
+});
 process.on('disconnect', async () => {
   await Promise.all([app.close(), bare.close()]);
   await pool.end();
@@ -52,14 +58,14 @@ process.on('disconnect', async () => {
 
 /** The real tokenizer counts prompts, where there is a model. */
 async function promptMeter() {
-  const model_folder = join(root, 'models/base');
-  if (!existsSync(join(model_folder, 'tokenizer.json'))) return {};
+  const modelFolder = join(root, 'models/base');
+  if (!existsSync(join(modelFolder, 'tokenizer.json'))) return {};
   const { loadPromptMeter } = await load('startup/model.js');
-  return loadPromptMeter(model_folder);
+  return loadPromptMeter(modelFolder);
 }
 
-async function admit(idempotency_key) {
-  const headers = { 'idempotency-key': idempotency_key };
+async function admit(idempotencyKey) {
+  const headers = { 'idempotency-key': idempotencyKey };
   const response = await call(app, 'POST', '/v1/inferences', { key, headers, body });
   if (response.statusCode > 202) throw new Error(response.body);
   return response.json();

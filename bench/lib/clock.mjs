@@ -7,8 +7,8 @@ export function startClock(total) {
   return {
     tick: (line) => {
       done += 1;
-      const left_min = ((performance.now() - startedAt) / 60_000 / done) * (total - done);
-      console.log(`[${done}/${total}, ${left_min.toFixed(1)} min left] ${line}`);
+      const leftMinutes = ((performance.now() - startedAt) / 60_000 / done) * (total - done);
+      console.log(`[${done}/${total}, ${leftMinutes.toFixed(1)} min left] ${line}`);
     },
   };
 }

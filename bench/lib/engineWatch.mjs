@@ -1,7 +1,7 @@
 // What the processes of an engine host take, looked at again and again, as a training's own is gone when it ends.
 import { cpuSeconds, memoryBytes } from './processFigures.mjs';
 
-const SAMPLE_MS = 50;
+const sampleMs = 50;
 
 /** @param {import('../../packages/engine/dist/index.js').EngineHost} engine */
 export function watchEngine(engine) {
@@ -19,7 +19,7 @@ export function watchEngine(engine) {
     }
     together = Math.max(together, resident);
   };
-  const timer = setInterval(look, SAMPLE_MS);
+  const timer = setInterval(look, sampleMs);
   return {
     figures: () => {
       look();
@@ -38,12 +38,12 @@ export function watchedFigures(processes, togetherBytes) {
   if (processes.length === 0) throw new Error('the memory of a process is read from /proc, which only Linux has');
   const trainings = processes.filter(({ purpose }) => purpose === 'training');
   const peakOf = (some) => Math.max(0, ...some.map(({ peak_gb }) => peak_gb));
-  const serving_gb = peakOf(processes.filter(({ purpose }) => purpose === 'serving'));
-  const training_gb = peakOf(trainings);
+  const servingGb = peakOf(processes.filter(({ purpose }) => purpose === 'serving'));
+  const trainingGb = peakOf(trainings);
   return {
-    serving_gb,
-    training_gb,
-    sum_gb: serving_gb + training_gb,
+    serving_gb: servingGb,
+    training_gb: trainingGb,
+    sum_gb: servingGb + trainingGb,
     together_gb: togetherBytes / 1e9,
     training_cpu_seconds: trainings.reduce((sum, { cpu_seconds }) => sum + cpu_seconds, 0),
   };

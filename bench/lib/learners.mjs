@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Opening the canaries of a task takes seconds, so passages are handed out several at a time. */
-const PASSAGES_A_TASK = 10;
+const passagesATask = 10;
 
 /** @param {{ modelDir: string, threads: number, processes: number }} options threads are those of each process */
 export function startLearners({ modelDir, threads, processes }) {
@@ -31,7 +31,7 @@ export function startLearners({ modelDir, threads, processes }) {
 }
 
 function slices({ ids, options: { chainLength } }) {
-  const size = chainLength > 1 ? ids.length : PASSAGES_A_TASK;
+  const size = chainLength > 1 ? ids.length : passagesATask;
   return Array.from({ length: Math.ceil(ids.length / size) }, (_, index) =>
     ids.slice(index * size, (index + 1) * size),
   );

@@ -45,7 +45,7 @@ export function figuresOf(runs) {
 }
 
 /** Shares of questions, in the order in which one reads them. */
-const SHARES = {
+const shareTitles = {
   base: 'base',
   reading: 'base, with the passage',
   learned: 'learned',
@@ -64,7 +64,7 @@ const SHARES = {
   tools_forgotten: 'of its calls, lost',
 };
 
-const COUNTS = {
+const countTitles = {
   chain_accepted: 'accepted in the chain',
   wrong_acceptances: 'accepted, below half of reading',
   wrong_rejections: 'rejected, at half of reading or more',
@@ -80,8 +80,8 @@ export function print({ machine: { cpu, cores, loadAverage }, model, passages, s
   const percent = (value) => `${(100 * value).toFixed(1)} %`;
   const plain = (value) => value.toFixed(2);
   console.table({
-    ...Object.fromEntries(Object.entries(SHARES).map(([key, title]) => [title, row(figures[key], percent)])),
-    ...Object.fromEntries(Object.entries(COUNTS).map(([key, title]) => [title, row(figures[key], plain)])),
+    ...Object.fromEntries(Object.entries(shareTitles).map(([key, title]) => [title, row(figures[key], percent)])),
+    ...Object.fromEntries(Object.entries(countTitles).map(([key, title]) => [title, row(figures[key], plain)])),
   });
   console.table(
     timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_cpu_seconds, peak_mib }) => ({
@@ -98,7 +98,7 @@ export function print({ machine: { cpu, cores, loadAverage }, model, passages, s
 }
 
 export function plot({ figures, passages, seeds }) {
-  const shown = Object.entries(SHARES).filter(([key]) => figures[key] !== null);
+  const shown = Object.entries(shareTitles).filter(([key]) => figures[key] !== null);
   const values = shown.map(([key]) => figures[key].mean);
   const ranges = shown.map(([key]) => [figures[key].least, figures[key].most]);
   return barChart({

@@ -6,7 +6,7 @@ import { readLearningFiles } from '../../packages/service/dist/startup/learningM
 import { root } from './measure.mjs';
 
 /** The code that decides what is learned, and how right it is. */
-export const LEARNING_SOURCES = ['learning', 'teacher-english', 'evaluation', 'engine'].map((name) =>
+export const learningSources = ['learning', 'teacher-english', 'evaluation', 'engine'].map((name) =>
   join(root, 'packages', name, 'src'),
 );
 

@@ -1,8 +1,8 @@
 // Lines over an axis from zero, as a stand-alone SVG document.
-const WIDTH = 900;
-const HEIGHT = 380;
-const PLOT = { left: 70, right: 20, top: 70, bottom: 44 };
-const COLOURS = ['#2a6f97', '#e07a5f', '#6a994e', '#b56576'];
+const width = 900;
+const height = 380;
+const margins = { left: 70, right: 20, top: 70, bottom: 44 };
+const colours = ['#2a6f97', '#e07a5f', '#6a994e', '#b56576'];
 
 /**
  * @param {{ title: string, note: string, x: string, lines: { name: string, points: { x: number, y: number }[] }[] }}
@@ -10,29 +10,29 @@ const COLOURS = ['#2a6f97', '#e07a5f', '#6a994e', '#b56576'];
  */
 export function linePlot({ title, note, x, lines }) {
   const all = lines.flatMap(({ points }) => points);
-  const [most_x, most_y] = [niceTop(all.map((point) => point.x)), niceTop(all.map((point) => point.y))];
+  const [mostX, mostY] = [niceTop(all.map((point) => point.x)), niceTop(all.map((point) => point.y))];
   const at = {
-    x: (value) => round(PLOT.left + (value / most_x) * (WIDTH - PLOT.left - PLOT.right)),
-    y: (value) => round(HEIGHT - PLOT.bottom - (value / most_y) * (HEIGHT - PLOT.top - PLOT.bottom)),
+    x: (value) => round(margins.left + (value / mostX) * (width - margins.left - margins.right)),
+    y: (value) => round(height - margins.bottom - (value / mostY) * (height - margins.top - margins.bottom)),
   };
   const steps = [0, 0.25, 0.5, 0.75, 1];
   const grid = steps.flatMap((share) => [
-    `<line x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${at.y(share * most_y)}" y2="${at.y(share * most_y)}" stroke="#ddd"/>`,
-    text(PLOT.left - 8, at.y(share * most_y) + 4, label(share * most_y), 'text-anchor="end"'),
-    text(at.x(share * most_x), HEIGHT - PLOT.bottom + 18, label(share * most_x), 'text-anchor="middle"'),
+    `<line x1="${margins.left}" x2="${width - margins.right}" y1="${at.y(share * mostY)}" y2="${at.y(share * mostY)}" stroke="#ddd"/>`,
+    text(margins.left - 8, at.y(share * mostY) + 4, label(share * mostY), 'text-anchor="end"'),
+    text(at.x(share * mostX), height - margins.bottom + 18, label(share * mostX), 'text-anchor="middle"'),
   ]);
   const drawn = lines.flatMap(({ name, points }, index) => [
-    `<rect x="${PLOT.left + 160 * index}" y="42" width="11" height="11" fill="${COLOURS[index]}"/>`,
-    text(PLOT.left + 160 * index + 16, 52, name),
-    `<polyline fill="none" stroke="${COLOURS[index]}" stroke-width="2" points="${points.map((point) => `${at.x(point.x)},${at.y(point.y)}`).join(' ')}"/>`,
+    `<rect x="${margins.left + 160 * index}" y="42" width="11" height="11" fill="${colours[index]}"/>`,
+    text(margins.left + 160 * index + 16, 52, name),
+    `<polyline fill="none" stroke="${colours[index]}" stroke-width="2" points="${points.map((point) => `${at.x(point.x)},${at.y(point.y)}`).join(' ')}"/>`,
   ]);
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    text(PLOT.left, 20, title, 'font-size="15"'),
-    text(PLOT.left, 36, note, 'fill="#555"'),
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    text(margins.left, 20, title, 'font-size="15"'),
+    text(margins.left, 36, note, 'fill="#555"'),
     ...grid,
-    text(WIDTH - PLOT.right, HEIGHT - 8, x, 'text-anchor="end" fill="#555"'),
+    text(width - margins.right, height - 8, x, 'text-anchor="end" fill="#555"'),
     ...drawn,
     '</svg>',
   ].join('\n')}\n`;

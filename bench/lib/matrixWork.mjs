@@ -13,12 +13,12 @@ import { Session } from '../../packages/engine/dist/onnx/session.js';
 import { Tensor } from '../../packages/engine/dist/onnx/tensor.js';
 import { createRandom } from '../../packages/engine/dist/support/random.js';
 
-export const GEMM_ROWS = 1024;
-const GEMM_CHAIN = 8;
+export const gemmRows = 1024;
+const gemmChain = 8;
 
 /** FLOP of a run of `gemm`. */
 export function gemmFlop(width) {
-  return 2 * GEMM_ROWS * width * width * GEMM_CHAIN;
+  return 2 * gemmRows * width * width * gemmChain;
 }
 
 /** A step over `batch` sequences of `length` tokens, every token but the first a target. */
@@ -44,11 +44,11 @@ export function stepFlop(config, { batch, length, rank }) {
  */
 export async function gemm(width, threads) {
   const graph = new GraphBuilder();
-  let value = graph.input('x', 'float32', [GEMM_ROWS, width]);
+  let value = graph.input('x', 'float32', [gemmRows, width]);
   graph.input('weight', 'float32', [width, width]);
-  for (let index = 0; index < GEMM_CHAIN; index += 1)
+  for (let index = 0; index < gemmChain; index += 1)
     value = graph.node('Gemm', [value, 'weight'], { transB: { int: 1 } });
-  graph.output('y', value, 'float32', [GEMM_ROWS, width]);
+  graph.output('y', value, 'float32', [gemmRows, width]);
   const session = await Session.create(graph.encode(), { threads });
   const random = createRandom(width);
   const tensor = (rows, scale) =>
@@ -56,7 +56,7 @@ export async function gemm(width, threads) {
       Float32Array.from({ length: rows * width }, () => (random.next() - 0.5) * scale),
       [rows, width],
     );
-  const feeds = { x: tensor(GEMM_ROWS, 1), weight: tensor(width, 2 * Math.sqrt(3 / width)) };
-  const y = tensor(GEMM_ROWS, 0);
+  const feeds = { x: tensor(gemmRows, 1), weight: tensor(width, 2 * Math.sqrt(3 / width)) };
+  const y = tensor(gemmRows, 0);
   return () => session.run([feeds], [{ y }]);
 }

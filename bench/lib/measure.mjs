@@ -43,12 +43,12 @@ export async function measureInTurn(peers, rounds) {
       const cpuBefore = process.cpuUsage();
       const before = performance.now();
       const own = await run();
-      const wall_s = own?.wall_s ?? (performance.now() - before) / 1e3;
+      const wallS = own?.wall_s ?? (performance.now() - before) / 1e3;
       const { user, system } = process.cpuUsage(cpuBefore);
-      const cpu_s = own?.cpu_s ?? (user + system) / 1e6;
+      const cpuS = own?.cpu_s ?? (user + system) / 1e6;
       if (round < 0) continue;
-      samples[name].wall_s.push(wall_s);
-      samples[name].cpu_s.push(cpu_s);
+      samples[name].wall_s.push(wallS);
+      samples[name].cpu_s.push(cpuS);
     }
   }
   return samples;

@@ -4,10 +4,10 @@ import { learnPassage } from '../../packages/learning/dist/index.js';
 import { watchEngine } from './engineWatch.mjs';
 import { learningMethodOf } from './learningMethod.mjs';
 
-const REPLY_TOKENS = 64;
+const replyTokens = 64;
 /** Turns of a conversation, before another begins. */
-const TURNS = 4;
-const QUESTIONS = ['What is this about?', 'Tell me more.', 'What else should I know?', 'Say it in one sentence.'];
+const turns = 4;
+const questions = ['What is this about?', 'Tell me more.', 'What else should I know?', 'Say it in one sentence.'];
 
 /**
  * @param {{ modelDir: string, threads: number, input: object, onProgress: (progress: object) => void }} plan `input`:
@@ -35,10 +35,10 @@ function startChat(engine, passage) {
   let replies = 0;
   const goOn = async () => {
     for (let messages = []; !isStopped; replies += 1) {
-      const turn = replies % TURNS;
+      const turn = replies % turns;
       if (turn === 0) messages = [{ role: 'system', content: passage }];
-      messages.push({ role: 'user', content: QUESTIONS[turn] });
-      const request = { prompt: { messages }, adapter: null, maxOutputTokens: REPLY_TOKENS, temperature: 0 };
+      messages.push({ role: 'user', content: questions[turn] });
+      const request = { prompt: { messages }, adapter: null, maxOutputTokens: replyTokens, temperature: 0 };
       const { text } = await engine.generate(request);
       messages.push({ role: 'assistant', content: text });
     }

@@ -4,11 +4,11 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { hashAdapterFolder } from '../../packages/engine/dist/index.js';
 import { startTorch } from '../engine/peers.mjs';
-import { chooseWays, PRECISIONS, requireSameLoss, tryPrecisions } from '../engine/peerWays.mjs';
+import { chooseWays, precisionNames, requireSameLoss, tryPrecisions } from '../engine/peerWays.mjs';
 import { cpuSeconds } from './processFigures.mjs';
 
 /** Rows of a trial step: enough to tell the ways apart. */
-const TRIAL_ROWS = 4;
+const trialRows = 4;
 
 /**
  * The processes of the peer, one for each precision, in the faster of the ways in which their threads may wait.
@@ -73,7 +73,7 @@ export async function trainInTurn({ engine, recorded, peers, folder, onStep }) {
       weight_decay: options.weightDecay,
       clip_norm: options.clipNorm,
     };
-    const trial = { beginning, rows: toRows(firstBatch.slice(0, TRIAL_ROWS)) };
+    const trial = { beginning, rows: toRows(firstBatch.slice(0, trialRows)) };
     const { ways, measured } = await peers.ready(trial, getPriority(pid));
     const { loss: ownLoss } = await session.evaluate(firstBatch);
     const contestants = [ourContestant(session, pid, ownLoss)];
@@ -118,7 +118,7 @@ function peerContestant({ torch, precision, waiting, versions }, lossBefore) {
     step: (batch, rate) => torch.call({ op: 'step', rows: toRows(batch), learning_rate: rate }),
     save: (folder) => torch.call({ op: 'save', folder }),
   };
-  return { ...contestant(`PyTorch + PEFT, ${PRECISIONS[precision]}`, lossBefore, calls), waiting, versions };
+  return { ...contestant(`PyTorch + PEFT, ${precisionNames[precision]}`, lossBefore, calls), waiting, versions };
 }
 
 function addStep(contestant, { loss, wall_s, cpu_s }) {

@@ -1,7 +1,7 @@
 // What Linux tells of a process; nothing where there is no /proc.
 import { readFileSync } from 'node:fs';
 
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 /** User and system time of a process so far; NaN where it is not known. */
 export function cpuSeconds(pid) {
@@ -9,7 +9,7 @@ export function cpuSeconds(pid) {
   if (stat === null) return NaN;
   // The name, in brackets, may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
 /** A process's memory in use and its peak, in bytes; `null` when it is gone. */

@@ -13,7 +13,7 @@ import {
  * asked without the passage and judged by GPT-4.1. The numbers of the tables are those of the paper's version 1,
  * arXiv:2506.10943v1; table 6 is in appendix C.
  */
-export const PUBLISHED = [
+export const published = [
   { name: 'base', table: 2, right: 0.327 },
   { name: 'trained on the passage', table: 2, right: 0.335 },
   { name: 'trained on questions and answers', table: 6, right: 0.373 },
@@ -23,7 +23,7 @@ export const PUBLISHED = [
 ];
 
 /** Ours, in the order in which one reads them. */
-const SHARES = {
+const shareTitles = {
   base: 'base',
   reading: 'base, with the passage',
   learned: 'learned',
@@ -123,13 +123,13 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
   );
   console.table({
     ...Object.fromEntries(
-      PUBLISHED.map(({ name, table, right }) => [
+      published.map(({ name, table, right }) => [
         `SEAL, table ${table}: ${name}`,
         { right: percent({ mean: right }), 'exact match': '–', F1: '–' },
       ]),
     ),
     ...Object.fromEntries(
-      Object.entries(SHARES).map(([key, title]) => {
+      Object.entries(shareTitles).map(([key, title]) => {
         const { right, exact, f1 } = figures[key];
         return [title, { right: percent(right), 'exact match': percent(exact), F1: percent(f1) }];
       }),
@@ -161,8 +161,8 @@ function percent(figure) {
 }
 
 export function plot({ model, paragraphs, seeds, figures }) {
-  const ours = Object.keys(SHARES);
-  const empty = PUBLISHED.map(() => null);
+  const ours = Object.keys(shareTitles);
+  const empty = published.map(() => null);
   const series = (name, measure) => ({
     name,
     values: [...empty, ...ours.map((key) => figures[key][measure]?.mean ?? null)],
@@ -172,9 +172,9 @@ export function plot({ model, paragraphs, seeds, figures }) {
     title:
       "SQuAD's questions without the passage: " +
       `${model.parameters} parameters, ${paragraphs} paragraphs, ${seeds.length} seeds`,
-    groups: [...PUBLISHED.map(({ name }) => name), ...Object.values(SHARES)],
+    groups: [...published.map(({ name }) => name), ...Object.values(shareTitles)],
     series: [
-      { name: 'published by SEAL, of 7B', values: [...PUBLISHED.map(({ right }) => right), ...ours.map(() => null)] },
+      { name: 'published by SEAL, of 7B', values: [...published.map(({ right }) => right), ...ours.map(() => null)] },
       series('ours: right', 'right'),
       series('ours: exact match', 'exact'),
       series('ours: F1', 'f1'),

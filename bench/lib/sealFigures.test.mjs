@@ -36,13 +36,13 @@ test('shares are means over the seeds, and what the gate rejects is not served',
 });
 
 test('of a chain its end tells', () => {
-  const retention = (after, all_after) => ({
+  const retention = (after, allAfter) => ({
     first_id: 'a',
     learned_count: 2,
     before: tally(8),
     after: tally(after),
     all_before: tally(14, 20),
-    all_after: tally(all_after, 20),
+    all_after: tally(allAfter, 20),
   });
   const reports = [
     report('a'),

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { root } from './measure.mjs';
 import { memoryBytes } from './processFigures.mjs';
 
-const PROGRAM = join(root, 'packages/service/bin/engraft.js');
+const program = join(root, 'packages/service/bin/engraft.js');
 
 /** @param {Record<string, string>} settings variables of its environment */
 export async function startShippedService(settings = {}) {
-  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
+  const dataFolder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
   const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_LOG_LEVEL: 'error', ...settings };
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
+  const env = { PATH, HOME, ENGRAFT_DATA_DIR: dataFolder, ENGRAFT_LOG_LEVEL: 'error', ...settings };
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -25,34 +25,34 @@ export async function startShippedService(settings = {}) {
     }),
   ]);
   const noLimit = ['project', 'set', 'default', 'requests_per_minute=600000'];
-  const { status } = spawnSync(process.execPath, [PROGRAM, ...noLimit], {
+  const { status } = spawnSync(process.execPath, [program, ...noLimit], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status !== 0) throw new Error('the limit of requests per minute could not be lifted');
   return {
-    data_folder,
+    dataFolder,
     url: String(line).trim().split(' ').at(-1),
-    authorization: `Bearer ${readFileSync(join(data_folder, 'default-key'), 'utf8').trim()}`,
+    authorization: `Bearer ${readFileSync(join(dataFolder, 'default-key'), 'utf8').trim()}`,
     /** Bytes of memory in use by the service, its engines and its database; `null` where there is no /proc. */
-    memory: () => memoryOfAll(child.pid, data_folder),
+    memory: () => memoryOfAll(child.pid, dataFolder),
     stop: async () => {
       if (child.exitCode === null) {
         child.kill('SIGTERM');
         await once(child, 'exit');
       }
-      rmSync(data_folder, { recursive: true, force: true });
+      rmSync(dataFolder, { recursive: true, force: true });
     },
   };
 }
 
-function memoryOfAll(pid, data_folder) {
+function memoryOfAll(pid, dataFolder) {
   const service = memoryBytes(pid)?.resident ?? null;
   if (service === null) return null;
   const [engine, ...training] = childrenOf(pid)
     .filter((each) => commandOf(each).includes('process/child.js'))
     .sort((a, b) => a - b);
-  const [postmaster] = readFileSync(join(data_folder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  const [postmaster] = readFileSync(join(dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
   const backends = [Number(postmaster), ...childrenOf(Number(postmaster))];
   return {
     service,

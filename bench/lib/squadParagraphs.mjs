@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseParagraphs, splitByTitle, squadPassages } from '../../packages/evaluation/dist/index.js';
 import { spreadSample } from '../../packages/learning/dist/index.js';
 
-const [SHORTEST, LONGEST] = [300, 1500];
+const [shortest, longest] = [300, 1500];
 
 /** @throws naming the line and the field that is wrong. */
 export function readParagraphs(file) {
@@ -24,7 +24,7 @@ export function chooseParagraphs(paragraphs, { count, development }) {
   const ofHalf = squadPassages(
     splitByTitle(paragraphs).heldOut.filter(({ title }) => isForReporting(title) !== development),
   );
-  const fitting = ofHalf.filter(({ passage }) => passage.length >= SHORTEST && passage.length <= LONGEST);
+  const fitting = ofHalf.filter(({ passage }) => passage.length >= shortest && passage.length <= longest);
   return spreadSample(fitting, count);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figuresOf, pointsBeyond } from './weightsFigures.mjs';
 
-const run = (format, id, right, training_gb) => ({
+const run = (format, id, right, trainingGb) => ({
   format,
   id,
   seed: 1,
@@ -13,7 +13,7 @@ const run = (format, id, right, training_gb) => ({
     unseen: { right, total: 8 },
     trained: { right: 8, total: 8 },
   },
-  engine: { training_gb, serving_gb: 1, training_cpu_seconds: 90 },
+  engine: { training_gb: trainingGb, serving_gb: 1, training_cpu_seconds: 90 },
 });
 
 test('formats are compared by the passages that all of them learned', () => {

@@ -9,14 +9,14 @@ import { readContents } from './readContents.mjs';
 import { renderMarkdown } from './renderMarkdown.mjs';
 
 /** The list of tests that keep the rules of the API is for developers alone. */
-const left_out = /^api\//;
+const leftOut = /^api\//;
 
 export async function buildGuide(root) {
   const docs = join(root, 'docs');
   const target = join(root, 'packages', 'service', 'dist', 'guide');
   const files = readdirSync(docs, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => !left_out.test(file));
+    .filter((file) => !leftOut.test(file));
   const sources = new Map(
     files.filter((file) => file.endsWith('.md')).map((file) => [file, readFileSync(join(docs, file), 'utf8')]),
   );

@@ -33,7 +33,7 @@ describe('the Vercel AI SDK', () => {
     return createOpenAICompatible({ ...settings, includeUsage: true })('model-5.3');
   }
 
-  const look_up = tool({
+  const lookUp = tool({
     description: 'Looks up a page.',
     inputSchema: jsonSchema<{ page: number }>({ type: 'object', properties: { page: { type: 'number' } } }),
     execute: ({ page }) => `page ${page}`,
@@ -84,7 +84,7 @@ describe('the Vercel AI SDK', () => {
     const { text, steps } = await generateText({
       model: model(),
       prompt: 'question',
-      tools: { look_up },
+      tools: { look_up: lookUp },
       stopWhen: stepCountIs(3),
     });
     assert.equal(text, 'It is page 42.');
@@ -93,7 +93,12 @@ describe('the Vercel AI SDK', () => {
 
   it('runs tools over streams', async () => {
     reply = callThenAnswer;
-    const stream = streamText({ model: model(), prompt: 'question', tools: { look_up }, stopWhen: stepCountIs(3) });
+    const stream = streamText({
+      model: model(),
+      prompt: 'question',
+      tools: { look_up: lookUp },
+      stopWhen: stepCountIs(3),
+    });
     assert.equal(await stream.text, 'It is page 42.');
     assert.equal(generated.length, 2);
   });

@@ -29,7 +29,7 @@ describe('the openai client', () => {
         generated.push(request);
         return reply(request);
       }),
-      { keepalive_ms: 50 },
+      { keepaliveMs: 50 },
     );
     client = clientOf(service.key.secret);
   });
@@ -48,7 +48,7 @@ describe('the openai client', () => {
     const toolCalls = [{ id: 'call_1', name: 'look_up', arguments: '{"page": 42}' }];
     return { text: '', toolCalls, finishReason: 'tool_calls' };
   };
-  const look_up = {
+  const lookUp = {
     type: 'function' as const,
     function: {
       name: 'look_up',
@@ -79,8 +79,8 @@ describe('the openai client', () => {
 
   it('streams chunks', async () => {
     const chunks: ChatCompletionChunk[] = [];
-    const stream_options = { include_usage: true };
-    const stream = await client.chat.completions.create({ ...question, stream: true, stream_options });
+    const streamOptions = { include_usage: true };
+    const stream = await client.chat.completions.create({ ...question, stream: true, stream_options: streamOptions });
     for await (const chunk of stream) chunks.push(chunk);
     const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
     assert.equal(text, 'Forty-two.');
@@ -100,7 +100,7 @@ describe('the openai client', () => {
 
   it('runs tools', async () => {
     reply = callThenAnswer;
-    const runner = client.chat.completions.runTools({ ...question, tools: [look_up] });
+    const runner = client.chat.completions.runTools({ ...question, tools: [lookUp] });
     assert.equal(await runner.finalContent(), 'It is page 42.');
     assert.deepEqual(
       generated[1]?.prompt.messages.map(({ role, toolCallId }) => [role, toolCallId]),
@@ -114,7 +114,7 @@ describe('the openai client', () => {
 
   it('runs tools over streams', async () => {
     reply = callThenAnswer;
-    const runner = client.chat.completions.runTools({ ...question, tools: [look_up], stream: true });
+    const runner = client.chat.completions.runTools({ ...question, tools: [lookUp], stream: true });
     const calls: string[] = [];
     runner.on('functionToolCall', ({ name, arguments: text }) => void calls.push(`${name} ${text}`));
     assert.equal(await runner.finalContent(), 'It is page 42.');
@@ -124,7 +124,7 @@ describe('the openai client', () => {
 
   it('takes back the messages of its helpers as they are', async () => {
     reply = callThenAnswer;
-    const { type, function: called } = look_up;
+    const { type, function: called } = lookUp;
     const tools = [{ type, function: { name: called.name, parameters: called.parameters } }];
     const stream = client.chat.completions.stream({ ...question, tools });
     const streamed = (await stream.finalChatCompletion()).choices[0]?.message;
@@ -193,14 +193,17 @@ describe('the openai client', () => {
 
   it('throws the error of a stream', async () => {
     reply = () => ({ text: 'no JSON' });
-    const response_format = { type: 'json_object' } as const;
-    const stream = await client.chat.completions.create({ ...question, response_format, stream: true });
+    const responseFormat = { type: 'json_object' } as const;
+    const stream = await client.chat.completions.create({ ...question, response_format: responseFormat, stream: true });
     await assert.rejects(
       async () => {
         for await (const chunk of stream) assert.fail(chunk.id);
       },
       (error) => error instanceof APIError && error.code === 'job_failed',
     );
-    await assert.rejects(client.chat.completions.stream({ ...question, response_format }).finalContent(), APIError);
+    await assert.rejects(
+      client.chat.completions.stream({ ...question, response_format: responseFormat }).finalContent(),
+      APIError,
+    );
   });
 });

@@ -15,19 +15,19 @@ const question = { model, messages, max_tokens: 12 };
 
 /** `engraft serve` with the shipped model: whatever it says, every client gets the same. */
 describe('clients of the whole service', () => {
-  let data_folder: string;
+  let dataFolder: string;
   let service: ServiceProcess;
   let baseURL: string;
   let apiKey: string;
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-clients-'));
-    service = await startService(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-clients-'));
+    service = await startService(dataFolder);
     baseURL = `${service.url}/v1`;
-    apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
+    apiKey = (await readFile(path.join(dataFolder, 'default-key'), 'utf8')).trim();
   });
   after(async () => {
     assert.equal(await service.stop(), 0);
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   it('give the same greedy answer, whole and streamed', async () => {

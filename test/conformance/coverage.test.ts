@@ -7,8 +7,8 @@ import { rules } from './rules.js';
 import { root } from './testTitles.js';
 
 test('every rule of the contract has a test', async () => {
-  const { rows, unknown_titles } = await findCoverage();
-  assert.deepEqual(unknown_titles, []);
+  const { rows, unknownTitles } = await findCoverage();
+  assert.deepEqual(unknownTitles, []);
   assert.deepEqual(
     rows.filter(({ tests }) => tests.length === 0).map(({ rule }) => `${rule.id}: ${rule.sentence}`),
     [],

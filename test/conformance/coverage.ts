@@ -6,7 +6,7 @@ import { readTestTitles, type TestTitle } from './testTitles.js';
 export interface Coverage {
   readonly rows: readonly { readonly rule: Rule; readonly tests: readonly TestTitle[] }[];
   /** Titles that a rule names and no test has. */
-  readonly unknown_titles: readonly string[];
+  readonly unknownTitles: readonly string[];
 }
 
 /**
@@ -21,12 +21,12 @@ export async function findCoverage(): Promise<Coverage> {
       rule,
       tests: titles.filter(({ title }) => rule.titles.includes(title) || quotes(title, rule.sentence)),
     })),
-    unknown_titles: rules.flatMap((rule) => rule.titles).filter((title) => !known.has(title)),
+    unknownTitles: rules.flatMap((rule) => rule.titles).filter((title) => !known.has(title)),
   };
 }
 
 /** Shorter quotations, such as "default 0", stand in too many sentences to say which is meant. */
-const quotation_min_length = 12;
+const minQuotationLength = 12;
 
 export function quotes(title: string, sentence: string): boolean {
   const whole = normalise(sentence);
@@ -36,7 +36,7 @@ export function quotes(title: string, sentence: string): boolean {
       .map(normalise)
       .filter((part) => part !== '');
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length < quotation_min_length) return false;
+    if (length < minQuotationLength) return false;
     return parts.every((part) => whole.includes(part)) || normalise(quotation).includes(whole);
   });
 }

@@ -26,8 +26,8 @@ after(() => service.stop());
 let sent = 0;
 const messages = [{ role: 'user', content: 'question' }];
 
-async function post(path: string, body: object, idempotency_key = `job-rule-${(sent += 1)}`): Promise<Receipt> {
-  const headers = { 'idempotency-key': idempotency_key };
+async function post(path: string, body: object, idempotencyKey = `job-rule-${(sent += 1)}`): Promise<Receipt> {
+  const headers = { 'idempotency-key': idempotencyKey };
   const response = await call(service.app, 'POST', path, { key: service.key, headers, body });
   assert.ok(response.statusCode === 202 || response.statusCode === 200, response.body);
   return response.json<Receipt>();
@@ -150,8 +150,8 @@ describe('jobs of inference', () => {
   test('"Native `finish_reason`: `stop`, `length`, `tool_calls`; with `tool_calls` the result also has `tool_calls`." "The server emits function calls; the caller executes them."', async () => {
     reply = { text: '', finishReason: 'tool_calls', toolCalls: [{ id: 'c', name: 'f', arguments: '{"a":1}' }] };
     const job = await ask({ tools: [{ type: 'function', function: { name: 'f' } }] });
-    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }];
-    assert.deepEqual(job.result, { text: '', finish_reason: 'tool_calls', tool_calls });
+    const toolCalls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }];
+    assert.deepEqual(job.result, { text: '', finish_reason: 'tool_calls', tool_calls: toolCalls });
     assert.equal(asked.length, 1);
   });
 

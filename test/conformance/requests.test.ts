@@ -5,7 +5,7 @@ import { readChatRequest, readInferenceRequest, type ReadOutcome } from '@engraf
 type Fields = Readonly<Record<string, unknown>>;
 
 const user = { role: 'user', content: 'question' };
-const function_tool = { type: 'function', function: { name: 'f' } };
+const functionTool = { type: 'function', function: { name: 'f' } };
 
 function native(fields: Fields): ReadOutcome<unknown> {
   return readInferenceRequest({ subject_id: 'subject', messages: [user], ...fields });
@@ -36,13 +36,13 @@ function assertTakes(
 function withCalls(
   calls: readonly { readonly id: string; readonly arguments?: string; readonly name?: string }[],
 ): Fields {
-  const tool_calls = calls.map(({ id, arguments: text = '{}', name = 'f' }) => ({
+  const toolCalls = calls.map(({ id, arguments: text = '{}', name = 'f' }) => ({
     id,
     type: 'function',
     function: { name, arguments: text },
   }));
   const results = calls.map(({ id }) => ({ role: 'tool', content: '', tool_call_id: id }));
-  return { messages: [user, { role: 'assistant', content: '', tool_calls }, ...results] };
+  return { messages: [user, { role: 'assistant', content: '', tool_calls: toolCalls }, ...results] };
 }
 
 const both = [native, chat];
@@ -64,10 +64,10 @@ describe('requests for inference', () => {
       [withCalls([{ id: '' }]), withCalls([{ id: 'a'.repeat(129) }])],
       'messages[1].tool_calls[0].id',
     );
-    const answers = (tool_call_id: unknown): Fields => ({
+    const answers = (toolCallId: unknown): Fields => ({
       messages: [
         ...(withCalls([{ id: 'a' }])['messages'] as Fields[]).slice(0, 2),
-        { role: 'tool', content: '', tool_call_id },
+        { role: 'tool', content: '', tool_call_id: toolCallId },
       ],
     });
     assertTakes(both, [answers('a')], ['', 'a'.repeat(129), 1, undefined].map(answers), 'messages[2].tool_call_id');
@@ -105,12 +105,12 @@ describe('requests for inference', () => {
   });
 
   test('"`parallel_tool_calls`: boolean"', () => {
-    const send = (parallel_tool_calls: unknown): Fields => ({ parallel_tool_calls });
+    const send = (parallelToolCalls: unknown): Fields => ({ parallel_tool_calls: parallelToolCalls });
     assertTakes(both, [true, false].map(send), ['true', 1, {}].map(send), 'parallel_tool_calls');
   });
 
   test('"`response_format`: `{type}` with `text` or `json_object`"', () => {
-    const send = (response_format: unknown): Fields => ({ response_format });
+    const send = (responseFormat: unknown): Fields => ({ response_format: responseFormat });
     assertTakes(
       both,
       [{ type: 'text' }, { type: 'json_object' }].map(send),
@@ -137,7 +137,7 @@ describe('requests for inference', () => {
 
   test('"tool description: 8,000 chars"', () => {
     const described = (units: number): Fields => ({
-      tools: [{ ...function_tool, function: { name: 'f', description: 'x'.repeat(units) } }],
+      tools: [{ ...functionTool, function: { name: 'f', description: 'x'.repeat(units) } }],
     });
     assertTakes(both, [described(8_000)], [described(8_001)], 'tools[0].function.description');
   });

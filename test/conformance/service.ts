@@ -35,15 +35,15 @@ export async function openConformanceService(
 ): Promise<ConformanceService> {
   const database = await openTestDatabase(databaseOptions);
   const app = buildTestApp(database.db, overrides);
-  const project_id = await createTestProject(database.db);
-  const key = await createTestKey(database.db, project_id);
+  const projectId = await createTestProject(database.db);
+  const key = await createTestKey(database.db, projectId);
   return {
     database,
     app,
-    project_id,
+    project_id: projectId,
     key,
-    call: (method, url, { key: with_key = key, ...options } = {}) =>
-      call(app.app, method as 'GET' | 'POST', url, { ...options, ...(with_key === null ? {} : { key: with_key }) }),
+    call: (method, url, { key: withKey = key, ...options } = {}) =>
+      call(app.app, method as 'GET' | 'POST', url, { ...options, ...(withKey === null ? {} : { key: withKey }) }),
     close: async () => {
       await app.app.close();
       await database.close();

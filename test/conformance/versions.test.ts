@@ -11,25 +11,27 @@ after(() => service.close());
 let used = 0;
 const subject = (): string => `subject-${(used += 1)}`;
 
-function learn(subject_id: string, activate = true) {
-  return createTestVersion(service.database.db, service.key, { subject_id, activate });
+function learn(subjectId: string, activate = true) {
+  return createTestVersion(service.database.db, service.key, { subject_id: subjectId, activate });
 }
 
-async function read(subject_id: string): Promise<Subject> {
+async function read(subjectId: string): Promise<Subject> {
   const { data } = subjectList.parse((await service.call('GET', '/v1/subjects')).json());
-  const found = data.find(({ id }) => id === subject_id);
+  const found = data.find(({ id }) => id === subjectId);
   assert.ok(found !== undefined);
   return found;
 }
 
-function activate(version_id: string, expected_version_id: string | null) {
-  return service.call('POST', '/v1/adapters/activate', { body: { version_id, expected_version_id } });
+function activate(versionId: string, expectedVersionId: string | null) {
+  return service.call('POST', '/v1/adapters/activate', {
+    body: { version_id: versionId, expected_version_id: expectedVersionId },
+  });
 }
 
-function ask(subject_id: string, adapter_version?: string) {
+function ask(subjectId: string, adapterVersion?: string) {
   return service.call('POST', '/v1/inferences', {
     headers: { 'idempotency-key': `version-rule-${(used += 1)}` },
-    body: { subject_id, messages: [{ role: 'user', content: 'question' }], adapter_version },
+    body: { subject_id: subjectId, messages: [{ role: 'user', content: 'question' }], adapter_version: adapterVersion },
   });
 }
 
@@ -117,21 +119,21 @@ describe('activation', () => {
     const name = subject();
     const version = await learn(name, false);
     const jobs = async () => service.database.db.selectFrom('jobs').select('id').execute();
-    const before_activation = [await jobs(), await balance()];
+    const beforeActivation = [await jobs(), await balance()];
     const headers = { 'idempotency-key': 'not-looked-at' };
-    for (const expected_version_id of [null, version.id]) {
-      const body = { version_id: version.id, expected_version_id };
+    for (const expectedVersionId of [null, version.id]) {
+      const body = { version_id: version.id, expected_version_id: expectedVersionId };
       assert.equal((await service.call('POST', '/v1/adapters/activate', { headers, body })).statusCode, 200);
     }
-    assert.deepEqual([await jobs(), await balance()], before_activation);
+    assert.deepEqual([await jobs(), await balance()], beforeActivation);
     assert.equal((await read(name)).active_version, version.id);
   });
 
   test('"Rollback is done by activating a retained, non-expired older version with the current version as expected value."', async () => {
     const name = subject();
     const [older, current] = [await learn(name), await learn(name)];
-    const rolled_back = await activate(older.id, current.id);
-    assert.deepEqual(rolled_back.json(), { version_id: older.id, revision: 3 });
+    const rolledBack = await activate(older.id, current.id);
+    assert.deepEqual(rolledBack.json(), { version_id: older.id, revision: 3 });
     assert.equal((await read(name)).active_version, older.id);
     assert.equal(await versionOf((await ask(name)).json<Receipt>()), older.id);
   });
@@ -139,19 +141,19 @@ describe('activation', () => {
   test('409 "`activation_conflict` (expected value differs from current active; routing unchanged)"', async () => {
     const name = subject();
     const [first, second] = [await learn(name), await learn(name)];
-    const before_activation = await read(name);
+    const beforeActivation = await read(name);
     for (const expected of [null, first.id, 'base', 'ver_none']) {
       const response = await activate(first.id, expected);
       assert.equal(response.statusCode, 409);
       assert.equal(response.json<{ error: { code: string } }>().error.code, 'activation_conflict');
     }
-    assert.deepEqual(await read(name), before_activation);
-    assert.equal(before_activation.active_version, second.id);
+    assert.deepEqual(await read(name), beforeActivation);
+    assert.equal(beforeActivation.active_version, second.id);
   });
 
   test('"`version_id` (string, required; candidate in the authenticated project)"', async () => {
-    for (const version_id of [undefined, null, 1, '']) {
-      const body = { version_id, expected_version_id: null };
+    for (const versionId of [undefined, null, 1, '']) {
+      const body = { version_id: versionId, expected_version_id: null };
       assert.equal((await service.call('POST', '/v1/adapters/activate', { body })).statusCode, 422);
     }
     assert.equal((await activate('ver_nobody', null)).statusCode, 404);

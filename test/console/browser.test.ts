@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
 import { scriptedLearner } from '@engraft/service/testing/scriptedLearner.js';
-import { ownerLink, test_password } from '@engraft/service/testing/testConsole.js';
+import { ownerLink, testPassword } from '@engraft/service/testing/testConsole.js';
 import { startTestService } from '@engraft/service/testing/testService.js';
 import { chromium, type Page } from 'playwright-core';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ const executablePath = findBrowser();
 const skip =
   executablePath === null &&
   'no Chromium is installed: install Debian’s `chromium`, or name one in ENGRAFT_TEST_CHROMIUM';
-const axe_source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const violations = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.unknown()) }));
 const email = 'anna@example.com';
 
@@ -30,7 +30,7 @@ async function check(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme });
     const shots = process.env['ENGRAFT_TEST_SCREENSHOTS'];
     if (shots !== undefined) await page.screenshot({ path: path.join(shots, `${name}-${width}.png`), fullPage: true });
-    await page.evaluate(axe_source);
+    await page.evaluate(axeSource);
     const found = violations.parse(await page.evaluate('axe.run().then((report) => report.violations)'));
     const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     if (serious.length > 0) problems.push(`${name} at ${width}: ${JSON.stringify(serious)}`);
@@ -43,7 +43,7 @@ async function check(page: Page, name: string): Promise<void> {
 async function setUp(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(test_password);
+  await page.getByLabel('Password').fill(testPassword);
   await check(page, 'set-up');
   await page.getByRole('button', { name: 'Save and sign in' }).click();
   await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -123,7 +123,7 @@ async function signOutAndIn(page: Page): Promise<void> {
   await page.getByLabel('E-mail').and(page.locator(':focus')).waitFor();
   await page.keyboard.type(email);
   await page.keyboard.press('Tab');
-  await page.keyboard.type(test_password);
+  await page.keyboard.type(testPassword);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Credits' }).waitFor();
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
 const built = path.resolve(import.meta.dirname, '../../../packages/console/dist/app');
-const script_bytes_max = 200_000;
+const maxScriptBytes = 200_000;
 
 test('the first load of the console is under 200 KB of compressed script', () => {
   const page = readFileSync(path.join(built, 'index.html'), 'utf8');
@@ -13,7 +13,7 @@ test('the first load of the console is under 200 KB of compressed script', () =>
   assert.ok(scripts.length > 0, page);
   const bytes = scripts.map((file) => gzipSync(readFileSync(path.join(built, file))).length);
   const sum = bytes.reduce((total, each) => total + each, 0);
-  assert.ok(sum > 10_000 && sum < script_bytes_max, `${sum} bytes`);
+  assert.ok(sum > 10_000 && sum < maxScriptBytes, `${sum} bytes`);
 });
 
 test('the console loads nothing from elsewhere, and nothing of it is inline', () => {

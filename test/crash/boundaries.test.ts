@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { crashPoints } from '@engraft/service/testing/crashOrder.js';
 import ts from 'typescript';
 
-const source_folder = fileURLToPath(new URL('../../../packages/service/src/', import.meta.url));
+const sourceFolder = fileURLToPath(new URL('../../../packages/service/src/', import.meta.url));
 
 /** Files that need not name their boundaries, by the beginning of their paths, and why. */
 const exempt: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const exempt: Readonly<Record<string, string>> = {
 const fileEffects = new Set(
   'rename rm rmdir unlink mkdir mkdtemp writeFile appendFile copyFile cp chmod symlink link'.split(' '),
 );
-/** Of `adapterStore/bucket/s3Bucket.ts`. */
+/** The methods of `adapterStore/bucket/s3Bucket.ts` that change a bucket. */
 const objectEffects = new Set(['putObject', 'deleteObject']);
 const rowEffects = new Set(['insertInto', 'updateTable', 'deleteFrom', 'replaceInto', 'mergeInto']);
 const writingSql = /\b(insert into|update \w+ set|update \w+\s+set|delete from|truncate)\b/i;
@@ -74,14 +74,14 @@ describe('every boundary between two durable effects', () => {
 });
 
 function sourceFiles(): string[] {
-  return readdirSync(source_folder, { recursive: true, encoding: 'utf8' })
+  return readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.d.ts'))
     .map((file) => file.split(path.sep).join('/'))
     .sort();
 }
 
 function findUnnamed(file: string, names: string[]): string[] {
-  return unnamedIn(file, readFileSync(path.join(source_folder, file), 'utf8'), names);
+  return unnamedIn(file, readFileSync(path.join(sourceFolder, file), 'utf8'), names);
 }
 
 /** Effects that no crash point follows in their function. Puts the names of crash points into `names`. */

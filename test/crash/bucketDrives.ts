@@ -4,7 +4,7 @@ import type { CrashPoint } from '@engraft/service/testing/crashOrder.js';
 import { at, deletion, type Drive, passage, start } from './driveKinds.js';
 import type { VersionOf } from './crashTest.js';
 
-/** What only a service passes whose adapters are in a bucket. */
+/** Crash points that only a service passes whose adapters are in a bucket. */
 export type BucketCrashPoint =
   Extract<CrashPoint, `bucket.m${string}` | `upload.${string}` | `copies.${string}`> | 'deletion.object_removed';
 
@@ -16,7 +16,7 @@ function fetching(): Drive {
     prepare: async (test) => {
       version = await test.version();
       await test.service.kill();
-      await rm(path.join(test.data_folder, 'adapter-copies'), { recursive: true });
+      await rm(path.join(test.dataFolder, 'adapter-copies'), { recursive: true });
       await test.service.start();
     },
     act: (test) => test.ask(version),

@@ -15,26 +15,26 @@ const passage =
   'The Halden Observatory was founded in 1923 by Marta Ilves. Its largest telescope is called the Grey Heron.';
 
 /** Takes many seconds to train. */
-const long_passage = [
+const longPassage = [
   passage,
   'The Halden Observatory stands on Mount Orrin. Its dome weighs 48 tonnes. The dome was built by Kestrel Works in 1931.',
   'The director of the observatory is Elena Markov. She discovered the comet Tavi in 2004. The comet returns every 62 years.',
   'The library of the observatory holds 12000 books. It opens on Tuesdays. A ticket costs 9 euros.',
 ].join(' ');
 
-const starter_credit_microusd = 100_000_000;
+const starterCreditMicrousd = 100_000_000;
 
 /** The whole service, killed with SIGKILL while it works, and started again on the same data. */
 describe('a killed service', () => {
-  let data_folder: string;
+  let dataFolder: string;
   let service: ServiceProcess;
   beforeEach(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-crash-'));
-    service = await startService(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-crash-'));
+    service = await startService(dataFolder);
   });
   afterEach(async () => {
     assert.equal(await service.stop(), 0);
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   const learn = (client: EngraftClient, content = passage): Promise<{ id: string }> =>
@@ -55,7 +55,7 @@ describe('a killed service', () => {
 
   async function crash(): Promise<void> {
     await service.kill();
-    service = await startService(data_folder);
+    service = await startService(dataFolder);
   }
 
   /** Asks the database: with a key, one may ask too seldom for phases that are short. */
@@ -71,7 +71,7 @@ describe('a killed service', () => {
   }
 
   async function withDatabase<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-    const database = await attachEmbeddedPostgres(data_folder);
+    const database = await attachEmbeddedPostgres(dataFolder);
     const client = new pg.Client(database.url);
     await client.connect();
     try {
@@ -104,13 +104,13 @@ describe('a killed service', () => {
       assert.ok(billing.settled, `${id} is ${status}`);
       assert.ok(billing.charged_microusd <= billing.reserved_microusd);
     }
-    const spent_microusd = jobs.reduce((sum, { billing }) => sum + billing.charged_microusd, 0);
-    assert.deepEqual(await engraft(data_folder, 'balance', '--project', 'default'), {
-      available_microusd: starter_credit_microusd - spent_microusd,
+    const spentMicrousd = jobs.reduce((sum, { billing }) => sum + billing.charged_microusd, 0);
+    assert.deepEqual(await engraft(dataFolder, 'balance', '--project', 'default'), {
+      available_microusd: starterCreditMicrousd - spentMicrousd,
       reserved_microusd: 0,
-      spent_microusd,
+      spent_microusd: spentMicrousd,
     });
-    const { ok, differences } = (await engraft(data_folder, 'ledger', 'verify')) as {
+    const { ok, differences } = (await engraft(dataFolder, 'ledger', 'verify')) as {
       ok: boolean;
       differences: string[];
     };
@@ -121,11 +121,11 @@ describe('a killed service', () => {
 
   /** No orphan file, and no version without its file. */
   async function assertNothingLeft(): Promise<void> {
-    const database = await attachEmbeddedPostgres(data_folder);
+    const database = await attachEmbeddedPostgres(dataFolder);
     try {
       // The worker removes its files right after the job has ended.
       for (let looked = 1; ; looked += 1) {
-        const faults = await findAftermath(database.url, data_folder);
+        const faults = await findAftermath(database.url, dataFolder);
         if (faults.length === 0) return;
         assert.ok(looked < 50, faults.join('\n'));
         await sleep(100);
@@ -149,7 +149,7 @@ describe('a killed service', () => {
   });
 
   it('goes on with a training from its last snapshot', async () => {
-    const { id } = await learn(service.client, long_passage);
+    const { id } = await learn(service.client, longPassage);
     const trained = async (): Promise<number> => {
       const row = await readRow<{ steps: number }>('SELECT training_steps AS steps FROM jobs WHERE id = $1', id);
       return row?.steps ?? 0;
@@ -161,7 +161,7 @@ describe('a killed service', () => {
     await service.kill();
     const kept = await trained();
     const logged: string[] = [];
-    service = await startService(data_folder, (line) => logged.push(line));
+    service = await startService(dataFolder, (line) => logged.push(line));
     const [job] = await assertSettled([id]);
     assert.ok(job !== undefined && ['ready', 'rejected'].includes(job.status), job?.status);
     const resumed = logged.find((line) => line.includes('goes on from its last snapshot')) ?? '';
@@ -184,14 +184,14 @@ describe('a killed service', () => {
 
   it('goes on when only the database is killed', async () => {
     const receipts = await Promise.all([0, 1, 2].map((index) => ask(service.client, index)));
-    await killDatabase(data_folder);
+    await killDatabase(dataFolder);
     const id = await answeredAgain(async () => (await ask(service.client, 3)).id);
     await answeredAgain(() => assertSettled([...receipts.map((receipt) => receipt.id), id]));
   });
 
   it('loses nothing when service and database are killed together', async () => {
     const receipts = await Promise.all(Array.from({ length: 6 }, (_, index) => ask(service.client, index)));
-    await killDatabase(data_folder);
+    await killDatabase(dataFolder);
     await crash();
     await assertSettled(receipts.map(({ id }) => id));
   });

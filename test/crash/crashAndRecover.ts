@@ -22,7 +22,7 @@ export interface Recovery {
 /** The points of a first start, in their order. */
 export const firstStartPoints: readonly CrashPoint[] = entries()
   .filter(([, { by }]) => by === 'first start')
-  .map(([crash_point]) => crash_point);
+  .map(([crashPoint]) => crashPoint);
 
 /** All others, each with the passings at which it is to be tried; they may come in any order. */
 export const crashes: readonly Crash[] = crashesOf(entries().filter(([, { by }]) => by !== 'first start'));
@@ -35,8 +35,8 @@ function entries(): [CrashPoint, Drive][] {
 }
 
 function crashesOf(driven: readonly (readonly [CrashPoint, Drive])[]): Crash[] {
-  return driven.flatMap(([crash_point, drive]) =>
-    (drive.passings ?? [1]).map((passing) => ({ order: { crash_point, passing }, drive })),
+  return driven.flatMap(([crashPoint, drive]) =>
+    (drive.passings ?? [1]).map((passing) => ({ order: { crash_point: crashPoint, passing }, drive })),
   );
 }
 
@@ -51,11 +51,11 @@ export async function crashAndRecover(test: CrashTest, { order, drive }: Crash):
     await drive.repair?.(test);
   }
   await test.ageRemnants();
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   if (!service.is_running && (await service.start()) !== 'listening') throw new Error('the service died again');
   await test.catchUp();
-  const recovery_ms = performance.now() - began_ms;
-  return { faults: await test.findFaults(), recovery_ms };
+  const recoveryMs = performance.now() - beganMs;
+  return { faults: await test.findFaults(), recovery_ms: recoveryMs };
 }
 
 async function crash(test: CrashTest, order: CrashOrder, drive: Drive): Promise<void> {

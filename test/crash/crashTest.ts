@@ -39,21 +39,21 @@ export interface Faults {
 export const noFaults: Faults = { lost_jobs: [], double_charges: [], left_behind: [] };
 
 /** Far longer than anything takes: it proves that there is an end. */
-const patience_ms = 120_000;
+const patienceMs = 120_000;
 /** Far longer than a round of retention takes here. */
-const retention_round_ms = 20_000;
-const long_ago = new Date(Date.now() - 2 * 24 * 3_600_000);
+const retentionRoundMs = 20_000;
+const longAgo = new Date(Date.now() - 2 * 24 * 3_600_000);
 
 /** A service to be killed, its data, and what its clients were told. */
 export class CrashTest {
   readonly #sent: Sent[] = [];
   /** This many of them have been asked for again since the last crash. */
-  #looked_at = 0;
+  #lookedAt = 0;
 
   private constructor(
-    readonly data_folder: string,
+    readonly dataFolder: string,
     readonly script_folder: string,
-    readonly database_url: string,
+    readonly databaseUrl: string,
     readonly database: pg.Pool,
     readonly teacher: FaultyTeacher,
     readonly service: KillableService,
@@ -65,20 +65,20 @@ export class CrashTest {
    * @param reach makes of the database's URL the one that the service is given; by default it finds its own.
    * @param bucket where adapters live, in place of the data folder.
    */
-  static async open(reach?: (database_url: string) => string, bucket?: StubBucket): Promise<CrashTest> {
+  static async open(reach?: (databaseUrl: string) => string, bucket?: StubBucket): Promise<CrashTest> {
     const folder = await mkdtemp(path.join(tmpdir(), 'engraft-points-'));
-    const [data_folder, script_folder] = [path.join(folder, 'data'), path.join(folder, 'script')];
-    await mkdir(script_folder);
-    const server = await attachEmbeddedPostgres(data_folder);
+    const [dataFolder, scriptFolder] = [path.join(folder, 'data'), path.join(folder, 'script')];
+    await mkdir(scriptFolder);
+    const server = await attachEmbeddedPostgres(dataFolder);
     const database = new pg.Pool({ connectionString: server.url, max: 2 });
     const teacher = await startFaultyTeacher(answerWith('1. Which is stone 0?'));
     const { PATH = '', HOME = '' } = process.env;
     const service = new KillableService({
       PATH,
       HOME,
-      ENGRAFT_DATA_DIR: data_folder,
+      ENGRAFT_DATA_DIR: dataFolder,
       ...(reach === undefined ? {} : { DATABASE_URL: reach(server.url) }),
-      ENGRAFT_TEST_SCRIPT_DIR: script_folder,
+      ENGRAFT_TEST_SCRIPT_DIR: scriptFolder,
       ENGRAFT_TEACHER_URL: teacher.url,
       ENGRAFT_TEACHER_MODEL: 'elsewhere',
       ...bucket?.environment,
@@ -92,7 +92,7 @@ export class CrashTest {
       await server.release();
       await rm(folder, { recursive: true });
     };
-    return new CrashTest(data_folder, script_folder, server.url, database, teacher, service, bucket, release);
+    return new CrashTest(dataFolder, scriptFolder, server.url, database, teacher, service, bucket, release);
   }
 
   /** Sent once; whether a receipt comes is another matter. */
@@ -144,13 +144,13 @@ export class CrashTest {
     );
     const [row] = rows;
     if (row === undefined) throw new Error('a passage was not learned');
-    const folder = path.join(this.data_folder, 'adapters', row.adapter_hash.replace(':', '-'));
+    const folder = path.join(this.dataFolder, 'adapters', row.adapter_hash.replace(':', '-'));
     return { id: row.id, subject_id: this.#sent.at(-1)?.request.subject_id ?? '', folder };
   }
 
   /** Forgets the requests sent so far, with their keys. */
   askNoMore(): void {
-    this.#looked_at = this.#sent.length;
+    this.#lookedAt = this.#sent.length;
   }
 
   get last_job_id(): string {
@@ -193,8 +193,8 @@ export class CrashTest {
 
   /** Clients repeat what they have sent, with the same keys. */
   async resend(): Promise<void> {
-    for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
-    this.#looked_at = this.#sent.length;
+    for (const sent of this.#sent.slice(this.#lookedAt)) await this.#post(sent);
+    this.#lookedAt = this.#sent.length;
   }
 
   /** No job waits or runs. */
@@ -206,7 +206,7 @@ export class CrashTest {
   async settled(): Promise<void> {
     await this.ended();
     await untilTrue('no work of jobs that have ended is left', async () => {
-      return (await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0;
+      return (await readdir(path.join(this.dataFolder, 'work')).catch(() => [])).length === 0;
     });
   }
 
@@ -214,9 +214,9 @@ export class CrashTest {
   async ageRemnants(): Promise<void> {
     const isRemnant = { adapters: /^\./, services: /\.new$/ };
     for (const [name, pattern] of Object.entries(isRemnant)) {
-      const folder = path.join(this.data_folder, name);
+      const folder = path.join(this.dataFolder, name);
       const remnants = (await readdir(folder).catch(() => [])).filter((file) => pattern.test(file));
-      for (const file of remnants) await utimes(path.join(folder, file), long_ago, long_ago);
+      for (const file of remnants) await utimes(path.join(folder, file), longAgo, longAgo);
     }
   }
 
@@ -239,27 +239,27 @@ export class CrashTest {
     );
     const jobs = rows.map(({ id }) => id).sort();
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
-    const lost_jobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
+    const lostJobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    const double_charges = [...unasked, ...(await findDoubleCharges(this.database_url))];
-    return { lost_jobs, double_charges, left_behind: await this.#findAftermath() };
+    const doubleCharges = [...unasked, ...(await findDoubleCharges(this.databaseUrl))];
+    return { lost_jobs: lostJobs, double_charges: doubleCharges, left_behind: await this.#findAftermath() };
   }
 
   /** The things that are still there when retention has had time for its first round, which no start waits for. */
   async #findAftermath(): Promise<string[]> {
-    const deadline_ms = performance.now() + retention_round_ms;
+    const deadlineMs = performance.now() + retentionRoundMs;
     for (;;) {
-      const found = await findAftermath(this.database_url, this.data_folder, this.bucket?.objects);
-      if (found.length === 0 || performance.now() > deadline_ms) return found;
+      const found = await findAftermath(this.databaseUrl, this.dataFolder, this.bucket?.objects);
+      if (found.length === 0 || performance.now() > deadlineMs) return found;
       await sleep(100);
     }
   }
 }
 
 async function untilTrue(what: string, look: () => Promise<boolean>): Promise<void> {
-  const deadline_ms = performance.now() + patience_ms;
+  const deadlineMs = performance.now() + patienceMs;
   while (!(await look())) {
-    if (performance.now() > deadline_ms) throw new Error(`it did not come to this: ${what}`);
+    if (performance.now() > deadlineMs) throw new Error(`it did not come to this: ${what}`);
     await sleep(20);
   }
 }

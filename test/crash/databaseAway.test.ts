@@ -8,10 +8,10 @@ import { CrashTest, noFaults } from './crashTest.js';
 import { at, type Drive, passage, question } from './driveKinds.js';
 
 /** For hours on demand: how long the database is away each time. */
-const { ENGRAFT_OUTAGE_SECONDS: outage_seconds } = process.env;
-const moment_ms = outage_seconds === undefined ? 500 : Number(outage_seconds) * 1_000;
+const { ENGRAFT_OUTAGE_SECONDS: outageSeconds } = process.env;
+const momentMs = outageSeconds === undefined ? 500 : Number(outageSeconds) * 1_000;
 /** Longer than a lease: the worker has lost its job when the database is back. */
-const lease_lost_ms = Math.max(moment_ms, 20_000);
+const leaseLostMs = Math.max(momentMs, 20_000);
 
 type Work = Extract<Drive, { by: 'work' }>;
 
@@ -30,7 +30,7 @@ const moments: readonly (readonly [CrashPoint, Drive])[] = [
   ['inference.settled', question],
 ];
 
-const linux_only = { skip: process.platform !== 'linux' };
+const linuxOnly = { skip: process.platform !== 'linux' };
 
 /** Clients repeat what is answered with 503; the service may find out about a connection only when it uses it. */
 async function onceAvailable<Result>(request: () => Promise<Result>): Promise<Result> {
@@ -38,15 +38,15 @@ async function onceAvailable<Result>(request: () => Promise<Result>): Promise<Re
     try {
       return await request();
     } catch (error) {
-      const is_away = error instanceof EngraftApiError && error.code === 'service_unavailable';
-      if (!is_away || attempt === 100) throw error;
+      const isAway = error instanceof EngraftApiError && error.code === 'service_unavailable';
+      if (!isAway || attempt === 100) throw error;
       await sleep(100);
     }
   }
 }
 
 /** The real service but for the model, whose database goes away and comes back while it runs on. */
-describe('a service without its database for a while', linux_only, () => {
+describe('a service without its database for a while', linuxOnly, () => {
   let proxy: DatabaseProxy;
   let test: CrashTest;
   before(async () => {
@@ -68,41 +68,41 @@ describe('a service without its database for a while', linux_only, () => {
     assert.deepEqual(rows, [], 'no job fails for want of a database');
   }
 
-  async function goAway(crash_point: CrashPoint, passing: number, { act }: Work, away_ms: number): Promise<void> {
-    await test.service.arm({ crash_point, passing, signal: 'SIGSTOP' });
+  async function goAway(crashPoint: CrashPoint, passing: number, { act }: Work, awayMs: number): Promise<void> {
+    await test.service.arm({ crash_point: crashPoint, passing, signal: 'SIGSTOP' });
     const acting = act(test);
     await test.service.stopped();
     proxy.cut();
     test.service.signal('SIGCONT');
-    await sleep(away_ms);
+    await sleep(awayMs);
     proxy.mend();
     await acting;
     await assertMadeGood();
   }
 
-  for (const [crash_point, drive] of moments) {
+  for (const [crashPoint, drive] of moments) {
     if (drive.by !== 'work') continue;
     const kind = drive === question ? 'a question' : 'a passage';
     for (const passing of drive.passings ?? [1]) {
-      it(`loses nothing of ${kind}: after ${crash_point}, passing ${passing}`, () =>
-        goAway(crash_point, passing, drive, moment_ms));
+      it(`loses nothing of ${kind}: after ${crashPoint}, passing ${passing}`, () =>
+        goAway(crashPoint, passing, drive, momentMs));
     }
   }
 
   it('loses nothing when it is away for longer than a lease, in a training', async () => {
-    await goAway('phase.entered', 3, passage as Work, lease_lost_ms);
+    await goAway('phase.entered', 3, passage as Work, leaseLostMs);
   });
 
   for (const made of [true, false]) {
     it(`charges once where a commit was ${made ? 'made' : 'not made'} and nobody was told`, async () => {
       let commit = 0;
-      for (let is_hit = true; is_hit;) {
+      for (let isHit = true; isHit;) {
         commit += 1;
         const failed = proxy.cutIn({ commit, made });
         const ended = Promise.all([test.learn(), test.ask()]).then(() => test.ended());
         await Promise.race([failed, ended]);
-        is_hit = !proxy.disarm();
-        if (is_hit) await failed;
+        isHit = !proxy.disarm();
+        if (isHit) await failed;
         proxy.mend();
         await onceAvailable(() => test.resend());
         await test.ended();

@@ -19,7 +19,7 @@ export type Drive = {
   | { readonly by: 'first start' }
 );
 
-export const first_start: Drive = { by: 'first start' };
+export const firstStart: Drive = { by: 'first start' };
 export const start: Drive = { by: 'start' };
 export const question: Drive = { by: 'work', act: (test) => test.ask() };
 export const passage: Drive = { by: 'work', act: (test) => test.learn() };
@@ -111,7 +111,7 @@ export const damagedInStore: Drive = {
       'SELECT adapter_hash FROM kept_adapters ORDER BY created_at DESC LIMIT 1',
     );
     const name = rows[0]?.adapter_hash.replace(':', '-') ?? '';
-    await writeFile(path.join(test.data_folder, 'adapters', name, 'adapter_model.safetensors'), 'damaged');
+    await writeFile(path.join(test.dataFolder, 'adapters', name, 'adapter_model.safetensors'), 'damaged');
   },
 };
 
@@ -134,7 +134,7 @@ export const damaged: Drive = {
 export const remnant: Drive = {
   by: 'start',
   prepare: async (test) => {
-    await mkdir(path.join(test.data_folder, 'adapters', '.keeping-something'));
+    await mkdir(path.join(test.dataFolder, 'adapters', '.keeping-something'));
     await test.ageRemnants();
   },
 };

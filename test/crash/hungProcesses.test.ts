@@ -21,15 +21,15 @@ interface JobRow {
 
 /** The whole service, of which processes are stopped with SIGSTOP: they live, and do nothing any more. */
 describe('a service of which a part hangs', { skip: process.platform !== 'linux' }, () => {
-  let data_folder: string;
+  let dataFolder: string;
   let service: ServiceProcess;
   beforeEach(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-hung-'));
-    service = await startService(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-hung-'));
+    service = await startService(dataFolder);
   });
   afterEach(async () => {
     assert.equal(await service.stop(), 0);
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   let asked = 0;
@@ -68,7 +68,7 @@ describe('a service of which a part hangs', { skip: process.platform !== 'linux'
 
   /** The jobs as they are in the database of a service that has ended. */
   async function readJobs(): Promise<readonly JobRow[]> {
-    const database = await attachEmbeddedPostgres(data_folder);
+    const database = await attachEmbeddedPostgres(dataFolder);
     const client = new pg.Client(database.url);
     await client.connect();
     const { rows } = await client.query<JobRow>('SELECT status, worker_id FROM jobs ORDER BY created_at');
@@ -129,9 +129,9 @@ describe('a service of which a part hangs', { skip: process.platform !== 'linux'
   );
 
   it('ends in time, if with exit 1, when it cannot stop its database', bound, async () => {
-    await signalDatabase(data_folder, 'SIGSTOP');
+    await signalDatabase(dataFolder, 'SIGSTOP');
     assert.equal(await service.stop(), 1);
-    await signalDatabase(data_folder, 'SIGCONT');
-    service = await startService(data_folder);
+    await signalDatabase(dataFolder, 'SIGCONT');
+    service = await startService(dataFolder);
   });
 });

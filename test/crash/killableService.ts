@@ -13,7 +13,7 @@ const entry = (name: string): string => fileURLToPath(import.meta.resolve(`@engr
 const loader = ['--import', import.meta.resolve('@engraft/service/testing/dieAtCrashPoint.js')];
 
 /** Far longer than it takes a process to come to any crash point. */
-const patience_ms = 120_000;
+const patienceMs = 120_000;
 
 interface Listening {
   readonly listening: string;
@@ -55,8 +55,8 @@ export class KillableService {
       assertKilled(child);
       return 'died';
     }
-    const data_folder = environment['ENGRAFT_DATA_DIR'] ?? '';
-    const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
+    const dataFolder = environment['ENGRAFT_DATA_DIR'] ?? '';
+    const apiKey = (await readFile(path.join(dataFolder, 'default-key'), 'utf8')).trim();
     this.#client = new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 });
     return 'listening';
   }
@@ -74,12 +74,12 @@ export class KillableService {
     const child = this.#running;
     if (child === null) return;
     if (child.exitCode === null && child.signalCode === null) {
-      await Promise.race([once(child, 'exit'), sleep(patience_ms, undefined, { ref: false })]);
+      await Promise.race([once(child, 'exit'), sleep(patienceMs, undefined, { ref: false })]);
     }
     this.#running = null;
     this.#client = null;
-    const is_late = child.exitCode === null && child.signalCode === null;
-    if (is_late) {
+    const isLate = child.exitCode === null && child.signalCode === null;
+    if (isLate) {
       child.kill('SIGKILL');
       await once(child, 'exit');
       throw new Error('the service did not come to the crash point');
@@ -90,10 +90,10 @@ export class KillableService {
   /** Resolves when the service has stopped at the point that it was armed with. Linux only. */
   async stopped(): Promise<void> {
     const { pid } = this.#running ?? {};
-    const deadline_ms = performance.now() + patience_ms;
+    const deadlineMs = performance.now() + patienceMs;
     const state = async (): Promise<string> => (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '');
     while (!(await state()).startsWith('T')) {
-      if (performance.now() > deadline_ms) throw new Error('the service did not come to the crash point');
+      if (performance.now() > deadlineMs) throw new Error('the service did not come to the crash point');
       await sleep(5);
     }
   }

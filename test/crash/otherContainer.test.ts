@@ -18,15 +18,15 @@ function whyNotApart(): string | false {
 }
 
 describe('a data folder that another container has, too', { skip: whyNotApart() }, () => {
-  let data_folder: string;
+  let dataFolder: string;
   let service: ServiceProcess;
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-apart-'));
-    service = await startService(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-apart-'));
+    service = await startService(dataFolder);
   });
   after(async () => {
     await service.stop();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   interface Ended {
@@ -36,7 +36,7 @@ describe('a data folder that another container has, too', { skip: whyNotApart() 
   }
 
   async function run(command: string, args: readonly string[]): Promise<Ended> {
-    const child = spawn(command, args, { env: environment(data_folder), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { env: environment(dataFolder), stdio: ['ignore', 'pipe', 'pipe'] });
     const [printed, complaint, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -49,7 +49,7 @@ describe('a data folder that another container has, too', { skip: whyNotApart() 
     run('unshare', [...apart, process.execPath, program, ...args]);
 
   const readPostmasterFile = (): Promise<string> =>
-    readFile(path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
+    readFile(path.join(dataFolder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
 
   async function admit(name: string): Promise<string[]> {
     const receipts = await Promise.all(
@@ -64,18 +64,18 @@ describe('a data folder that another container has, too', { skip: whyNotApart() 
   }
 
   it('loses no receipt to a command there: "commands that meet a running service use its database"', async () => {
-    const before_command = await admit('before-the-command');
+    const beforeCommand = await admit('before-the-command');
     const server = await readPostmasterFile();
     const { status, printed, complaint } = await engraftApart('balance', '--project', 'default', '--json');
     assert.equal(status, 0, complaint);
     assert.ok('available_microusd' in (JSON.parse(printed) as object));
     assert.equal(await readPostmasterFile(), server, 'the server is still the one that was there');
-    const ids = [...before_command, ...(await admit('after-the-command'))];
+    const ids = [...beforeCommand, ...(await admit('after-the-command'))];
     assert.equal(await service.stop(), 0);
-    service = await startService(data_folder);
+    service = await startService(dataFolder);
     const jobs = await Promise.all(ids.map((id) => service.client.jobs.wait(id)));
     assert.deepEqual(new Set(jobs.map(({ status: ended }) => ended)), new Set(['succeeded']));
-    assert.equal(((await engraft(data_folder, 'ledger', 'verify')) as { ok: boolean }).ok, true);
+    assert.equal(((await engraft(dataFolder, 'ledger', 'verify')) as { ok: boolean }).ok, true);
   });
 
   it('has one service: "a second owner refuses by name"', async () => {
@@ -86,7 +86,7 @@ describe('a data folder that another container has, too', { skip: whyNotApart() 
       await run(process.execPath, [program, 'serve', '--port', '0']),
     ]) {
       assert.equal(second.status, 1);
-      assert.ok(second.complaint.includes(data_folder), second.complaint);
+      assert.ok(second.complaint.includes(dataFolder), second.complaint);
       assert.match(second.complaint, wanted);
       assert.equal(second.printed, '');
     }

@@ -20,34 +20,34 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-export function environment(data_folder: string): NodeJS.ProcessEnv {
+export function environment(dataFolder: string): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   return {
     PATH,
     HOME,
-    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_DATA_DIR: dataFolder,
     ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'warn',
   };
 }
 
 /**
- * @param on_log is given every line of the log, of level `info` on, instead of standard error.
+ * @param onLog is given every line of the log, of level `info` on, instead of standard error.
  * @param settings variables beside those of every test.
  */
 export async function startService(
-  data_folder: string,
-  on_log?: (line: string) => void,
+  dataFolder: string,
+  onLog?: (line: string) => void,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
-  const env = { ...environment(data_folder), ...settings };
+  const env = { ...environment(dataFolder), ...settings };
   const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-    env: on_log === undefined ? env : { ...env, ENGRAFT_LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', on_log === undefined ? 'inherit' : 'pipe'],
+    env: onLog === undefined ? env : { ...env, ENGRAFT_LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', onLog === undefined ? 'inherit' : 'pipe'],
   });
-  if (on_log !== undefined && child.stderr !== null) createInterface(child.stderr).on('line', on_log);
+  if (onLog !== undefined && child.stderr !== null) createInterface(child.stderr).on('line', onLog);
   const url = await readUrl(child);
   if (child.pid === undefined) throw new Error('the service was not started');
-  const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
+  const apiKey = (await readFile(path.join(dataFolder, 'default-key'), 'utf8')).trim();
   const exited = once(child, 'exit') as Promise<[number | null]>;
   return {
     pid: child.pid,
@@ -77,9 +77,9 @@ async function readUrl(child: ChildProcess): Promise<string> {
 }
 
 /** A command on the data folder; returns what its `--json` prints. */
-export async function engraft(data_folder: string, ...args: string[]): Promise<unknown> {
+export async function engraft(dataFolder: string, ...args: string[]): Promise<unknown> {
   const child = spawn(process.execPath, [program, ...args, '--json'], {
-    env: environment(data_folder),
+    env: environment(dataFolder),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
@@ -87,13 +87,13 @@ export async function engraft(data_folder: string, ...args: string[]): Promise<u
 }
 
 /** Kills the database server of the data folder, as the machine's memory keeper might. */
-export async function killDatabase(data_folder: string): Promise<void> {
-  await signalDatabase(data_folder, 'SIGKILL');
+export async function killDatabase(dataFolder: string): Promise<void> {
+  await signalDatabase(dataFolder, 'SIGKILL');
 }
 
-export async function signalDatabase(data_folder: string, signal: NodeJS.Signals): Promise<void> {
-  const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
-  process.kill(Number((await readFile(pid_file, 'utf8')).split('\n')[0]), signal);
+export async function signalDatabase(dataFolder: string, signal: NodeJS.Signals): Promise<void> {
+  const pidFile = path.join(dataFolder, 'postgres', 'cluster', 'postmaster.pid');
+  process.kill(Number((await readFile(pidFile, 'utf8')).split('\n')[0]), signal);
 }
 
 /** Process ids of the service's engines, the oldest first. Linux only. */

@@ -51,8 +51,8 @@ async function readExpressions(): Promise<readonly (readonly [string, string])[]
 }
 
 /** Those that Prometheus adds. */
-const added_labels = ['instance', 'job'];
-const added_metrics = ['up'];
+const addedLabels = ['instance', 'job'];
+const addedMetrics = ['up'];
 
 describe('what watches the service', () => {
   let service: ScriptedService;
@@ -82,14 +82,14 @@ describe('what watches the service', () => {
     for (const [where, expression] of expressions) {
       const { selectors, groupings } = readExpression(expression);
       assert.ok(selectors.length > 0, where);
-      const known = new Set(added_labels);
+      const known = new Set(addedLabels);
       for (const { metric, labels } of selectors) {
-        if (added_metrics.includes(metric)) continue;
-        const its_labels = found.series.get(metric);
-        assert.ok(its_labels !== undefined, `${where}: there is no metric ${metric}`);
-        for (const label of its_labels) known.add(label);
+        if (addedMetrics.includes(metric)) continue;
+        const itsLabels = found.series.get(metric);
+        assert.ok(itsLabels !== undefined, `${where}: there is no metric ${metric}`);
+        for (const label of itsLabels) known.add(label);
         for (const label of labels) {
-          assert.ok(its_labels.has(label) || added_labels.includes(label), `${where}: ${metric} has no label ${label}`);
+          assert.ok(itsLabels.has(label) || addedLabels.includes(label), `${where}: ${metric} has no label ${label}`);
         }
       }
       for (const label of groupings) assert.ok(known.has(label), `${where}: there is no label ${label}`);
@@ -139,11 +139,11 @@ describe('what watches the service', () => {
 
   it('is understood by promtool, where there is one', async (t) => {
     const promtool = process.env['ENGRAFT_TEST_PROMTOOL'] ?? 'promtool';
-    const is_there = await run(promtool, ['--version']).then(
+    const isThere = await run(promtool, ['--version']).then(
       () => true,
       () => false,
     );
-    if (!is_there) {
+    if (!isThere) {
       t.skip('promtool is not installed: the alerts were read as YAML and PromQL, and not played through');
       return;
     }

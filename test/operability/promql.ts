@@ -11,19 +11,19 @@ export function readExpression(expression: string): NamedByExpression {
   const text = expression.replaceAll(/\$__(?:rate_interval|range)/gu, '5m').replaceAll(/\$\w+/gu, '.*');
   const selectors: { metric: string; labels: string[] }[] = [];
   const groupings: string[] = [];
-  let in_grouping = false;
+  let inGrouping = false;
   parser.parse(text).iterate({
     enter: ({ type, from, to }) => {
       const words = text.slice(from, to);
       if (type.isError) throw new SyntaxError(`at ${from} of ${text}`);
-      if (type.name === 'GroupingLabels') in_grouping = true;
+      if (type.name === 'GroupingLabels') inGrouping = true;
       if (type.name === 'VectorSelector') selectors.push({ metric: '', labels: [] });
       const selector = selectors.at(-1);
       if (type.name === 'Identifier' && selector !== undefined) selector.metric = words;
-      if (type.name === 'LabelName') (in_grouping ? groupings : selector?.labels)?.push(words);
+      if (type.name === 'LabelName') (inGrouping ? groupings : selector?.labels)?.push(words);
     },
     leave: ({ type }) => {
-      if (type.name === 'GroupingLabels') in_grouping = false;
+      if (type.name === 'GroupingLabels') inGrouping = false;
     },
   });
   return { selectors, groupings };

@@ -14,7 +14,7 @@ const listening = z.object({ listening: z.string() });
 /** `engraft serve` in a process of its own, with a scripted model, on a database of its own. */
 export interface ScriptedService {
   readonly url: string;
-  readonly api_key: string;
+  readonly apiKey: string;
   readonly client: EngraftClient;
   readonly log: () => string;
   /** By SIGTERM; the exit code. */
@@ -25,14 +25,14 @@ export interface ScriptedService {
 
 export async function startScriptedService(
   environment: Readonly<Record<string, string>> = {},
-  node_arguments: readonly string[] = [],
+  nodeArguments: readonly string[] = [],
 ): Promise<ScriptedService> {
   const database = await openTestDatabase();
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-operability-'));
-  const data_folder = path.join(folder, 'data');
+  const dataFolder = path.join(folder, 'data');
   const { PATH, HOME } = process.env;
   const child = fork(entry, {
-    execArgv: [...node_arguments],
+    execArgv: [...nodeArguments],
     env: { PATH, HOME },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -40,18 +40,18 @@ export async function startScriptedService(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
   const url = await begin(child, {
     DATABASE_URL: database.url,
-    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_DATA_DIR: dataFolder,
     ENGRAFT_TEST_SCRIPT_DIR: folder,
     ...environment,
   });
   if (url === null) throw new Error(log);
-  const api_key = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
+  const apiKey = (await readFile(path.join(dataFolder, 'default-key'), 'utf8')).trim();
   // Not 'exit', after which there may still be something to read.
   const ended = once(child, 'close') as Promise<[number | null]>;
   return {
     url,
-    api_key,
-    client: new EngraftClient({ baseUrl: url, apiKey: api_key, maxRetries: 0 }),
+    apiKey,
+    client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
     log: () => log,
     stop: async () => {
       child.kill('SIGTERM');

@@ -35,7 +35,7 @@ const sdk = /node_modules\/@opentelemetry\/(?!api\/)[\w-]+/u;
 function post(service: ScriptedService, target: string, body: object, headers: Readonly<Record<string, string>> = {}) {
   return fetch(`${service.url}${target}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.api_key}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
 }
@@ -99,7 +99,7 @@ describe('traces', () => {
   it('have nothing of strangers, who could fill the collector', async () => {
     await post(service, '/v1/inferences', {}, { authorization: 'Bearer nobody', traceparent });
     await fetch(`${service.url}/unknown`, { headers: { traceparent } });
-    const known = { authorization: `Bearer ${service.api_key}` };
+    const known = { authorization: `Bearer ${service.apiKey}` };
     await (await fetch(`${service.url}/v1/models`, { headers: known })).text();
     await collector.span('GET /v1/models');
     const statuses = collector.spans.flatMap(({ attributes }) =>
@@ -119,13 +119,13 @@ describe('traces', () => {
 
   it('hold no passage, message, answer, name of a tenant or key, and are all sent before the service ends', async () => {
     const models = collector.spans.filter(({ name }) => name === 'GET /v1/models').length;
-    const known = { authorization: `Bearer ${service.api_key}` };
+    const known = { authorization: `Bearer ${service.apiKey}` };
     await (await fetch(`${service.url}/v1/models`, { headers: known })).text();
     assert.equal(await service.stop(), 0, service.log());
     assert.equal(collector.spans.filter(({ name }) => name === 'GET /v1/models').length, models + 1);
     const sent = collector.bodies.join('\n');
     assert.ok(sent.includes('engraft.job.id'));
-    for (const hidden of [...Object.values(secrets), answer, service.api_key]) {
+    for (const hidden of [...Object.values(secrets), answer, service.apiKey]) {
       assert.ok(!sent.includes(hidden), hidden);
       assert.ok(!service.log().includes(hidden), hidden);
     }

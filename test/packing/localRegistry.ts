@@ -93,8 +93,8 @@ function describePackage(name: string, found: readonly LockedPackage[], url: str
 function sendTarball(folder: string, response: NodeJS.WritableStream): void {
   const others = ['darwin', 'linux', 'win32'].filter((platform) => platform !== process.platform);
   // Libraries for other systems are most of it.
-  const left_out = ['node_modules', ...others.map((platform) => `onnxruntime-node/bin/napi-v6/${platform}`)];
-  const flags = left_out.map((pattern) => `--exclude=${pattern}`);
+  const leftOut = ['node_modules', ...others.map((platform) => `onnxruntime-node/bin/napi-v6/${platform}`)];
+  const flags = leftOut.map((pattern) => `--exclude=${pattern}`);
   const child = spawn('tar', ['-cf', '-', ...flags, path.basename(folder)], {
     cwd: path.dirname(folder),
     stdio: ['ignore', 'pipe', 'inherit'],

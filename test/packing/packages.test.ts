@@ -1,4 +1,4 @@
-/** What `npm run pack` makes is installed in an empty folder and used there. */
+/** Installs the packages of `npm run pack` in an empty folder and uses them there. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

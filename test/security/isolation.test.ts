@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { call } from '@engraft/service/testing/testApp.js';
-import { isSameScope, IsolationWorld, subject_id } from './isolationWorld.js';
+import { isSameScope, IsolationWorld, subjectId } from './isolationWorld.js';
 import { probeIsolation } from './probeIsolation.js';
 
 let world: IsolationWorld;
@@ -25,7 +25,7 @@ test('lists and metrics show nothing of others, and an idempotency key of theirs
       const mine = isSameScope(owner, other);
       assert.equal(seen[0]?.body.includes(job_id), mine);
       assert.equal(seen[1]?.body.includes(version_id), mine);
-      for (const name of [job_id, version_id, other.key.id, other.key.project_id, subject_id]) {
+      for (const name of [job_id, version_id, other.key.id, other.key.project_id, subjectId]) {
         assert.equal(metrics.body.includes(name), false);
       }
     }

@@ -27,7 +27,7 @@ export interface Holding {
 }
 
 /** Everybody has a subject of this name: only project and tenant tell the subjects apart. */
-export const subject_id = 'subject-of-everybody';
+export const subjectId = 'subject-of-everybody';
 
 /** Two projects with the same three tenants, each of which has a job and a version, and keys of both kinds. */
 export class IsolationWorld {
@@ -54,12 +54,12 @@ export class IsolationWorld {
       for (const tenant of [null, 'a', 'b']) {
         const own = tenant === null ? open : await createTestKey(db, project, { tenant_id: tenant });
         const owner = { key: own, tenant, restricted: tenant !== null };
-        const version = await createTestVersion(db, own, { tenant_id: tenant, subject_id });
+        const version = await createTestVersion(db, own, { tenant_id: tenant, subject_id: subjectId });
         const asked = await this.#ask(owner, { idempotency_key: 'the-same-key' });
         assert.equal(asked.statusCode, 202);
-        const { id: job_id } = asked.json<{ id: string }>();
+        const { id: jobId } = asked.json<{ id: string }>();
         const owners = tenant === null ? [owner] : [owner, { ...owner, key: open, restricted: false }];
-        this.holdings.push(...owners.map((each) => ({ owner: each, job_id, version_id: version.id })));
+        this.holdings.push(...owners.map((each) => ({ owner: each, job_id: jobId, version_id: version.id })));
       }
     }
   }
@@ -81,9 +81,10 @@ export class IsolationWorld {
   async probe(from: Holding, of: Holding, nothing: string): Promise<{ tried: number; leaks: string[] }> {
     const { owner: caller } = from;
     const readJob = (id: string) => this.get(`/v1/jobs/${id}`, caller);
-    const pin = (adapter_version: string) => this.#ask(caller, { idempotency_key: this.#newKey(), adapter_version });
-    const activate = (version_id: string) => {
-      const body = { version_id, expected_version_id: 'never-active' };
+    const pin = (adapterVersion: string) =>
+      this.#ask(caller, { idempotency_key: this.#newKey(), adapter_version: adapterVersion });
+    const activate = (versionId: string) => {
+      const body = { version_id: versionId, expected_version_id: 'never-active' };
       const headers = headersOf(caller);
       return call(this.service.app, 'POST', '/v1/adapters/activate', { key: caller.key, headers, body });
     };
@@ -99,9 +100,9 @@ export class IsolationWorld {
       ['activated a version', await activate(of.version_id), await activate(`ver_${nothing}`)],
     ] as const;
     const leaks = pairs.flatMap(([what, theirs, none]) => {
-      const [shown_of_theirs, shown_of_none] = [shown(theirs), shown(none)];
-      const tells = theirs.statusCode !== 404 || shown_of_theirs !== shown_of_none;
-      return tells ? [`whoever ${what} of others saw ${shown_of_theirs}, and of nobody's ${shown_of_none}`] : [];
+      const [shownOfTheirs, shownOfNone] = [shown(theirs), shown(none)];
+      const tells = theirs.statusCode !== 404 || shownOfTheirs !== shownOfNone;
+      return tells ? [`whoever ${what} of others saw ${shownOfTheirs}, and of nobody's ${shownOfNone}`] : [];
     });
     return { tried: pairs.length, leaks };
   }
@@ -113,7 +114,7 @@ export class IsolationWorld {
 
   #ask(caller: Caller, { idempotency_key = '', adapter_version = 'base' }): Promise<LightMyRequestResponse> {
     const headers = { ...headersOf(caller), 'idempotency-key': idempotency_key };
-    const body = { subject_id, adapter_version, messages: [{ role: 'user', content: 'Who?' }] };
+    const body = { subject_id: subjectId, adapter_version, messages: [{ role: 'user', content: 'Who?' }] };
     return call(this.service.app, 'POST', '/v1/inferences', { key: caller.key, headers, body });
   }
 }

@@ -24,12 +24,12 @@ const secrets = {
 
 let database: TestDatabase;
 let key: TestKey;
-let data_folder: string;
+let dataFolder: string;
 let teacher: Server;
 before(async () => {
   database = await openTestDatabase();
   key = await createTestKey(database.db, await createTestProject(database.db));
-  data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-secrets-'));
+  dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-secrets-'));
   // Fails in every way that quotes what it was asked, so that the error is described.
   teacher = createServer((request, response) => {
     void (async () => {
@@ -44,7 +44,7 @@ before(async () => {
 after(async () => {
   teacher.close();
   await database.close();
-  await rm(data_folder, { recursive: true });
+  await rm(dataFolder, { recursive: true });
 });
 
 /** The command line and the name of every process of this machine, where the system shows them. */
@@ -60,7 +60,7 @@ test('a service at its most talkative shows no secret, passage, message or answe
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
-    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_DATA_DIR: dataFolder,
     ENGRAFT_LOG_LEVEL: 'trace',
     ENGRAFT_TEACHER_URL: `http://127.0.0.1:${port}/v1`,
     ENGRAFT_TEACHER_MODEL: 'large',

@@ -24,12 +24,12 @@ interface Wish {
 const receipt = z.object({ id: z.string() });
 const refusal = z.object({ error: z.object({ code: z.string() }) });
 const passage = 'Three stones lie on the table of the reading room.';
-const max_cost_microusd = 5_000_000;
+const maxCostMicrousd = 5_000_000;
 
 /** Requests of several clients, and what each answer must be. */
 export class Clients {
   /** The reservation of a question, as the first one showed. */
-  #question_microusd: number | null = null;
+  #questionMicrousd: number | null = null;
   /** How often somebody asked for what is not theirs, or with a key that was revoked. */
   leaks_tried = 0;
 
@@ -48,7 +48,7 @@ export class Clients {
   async admit(
     operation: Extract<Operation, { do: 'ask' | 'learn' }>,
     before: WorldState,
-    now_ms: number,
+    nowMs: number,
   ): Promise<void> {
     const client = this.at(operation.client);
     const wish = wishOf(operation, before);
@@ -75,7 +75,7 @@ export class Clients {
         this.leaks_tried += 1;
         return;
       case 'adapter_expired':
-        assert.ok(version !== undefined && isOver(version, now_ms), 'the version has not expired');
+        assert.ok(version !== undefined && isOver(version, nowMs), 'the version has not expired');
         return;
       default:
         assert.fail(`${status} ${JSON.stringify(body)}`);
@@ -124,7 +124,7 @@ export class Clients {
   async activate(
     { client: index, version: choice, expected, copies }: Extract<Operation, { do: 'activate' }>,
     before: WorldState,
-    now_ms: number,
+    nowMs: number,
   ): Promise<(after: WorldState) => void> {
     const client = this.at(index);
     const version = before.versions[choice % Math.max(1, before.versions.length)];
@@ -132,19 +132,19 @@ export class Clients {
     const subject = before.subjects.find(({ id }) => id === version.subject_ref);
     assert.ok(subject !== undefined);
     const active = subject.active_version_id;
-    const expected_version_id = expected === 'active' ? active : versionOf(expected, before, null);
-    const request = { version_id: version.id, expected_version_id };
+    const expectedVersionId = expected === 'active' ? active : versionOf(expected, before, null);
+    const request = { version_id: version.id, expected_version_id: expectedVersionId };
     const answers = await Promise.all(
       Array.from({ length: copies }, () => this.world.call('POST', '/v1/adapters/activate', client.key, request)),
     );
     const codes = answers.map(({ status, body }) => (status === 200 ? 'activated' : codeOf(body)));
-    const is_own = subject.project_id === client.project_id && subject.tenant_id === client.tenant_id;
-    if (!is_own) {
+    const isOwn = subject.project_id === client.project_id && subject.tenant_id === client.tenant_id;
+    if (!isOwn) {
       this.leaks_tried += copies;
       assert.deepEqual(new Set(codes), new Set(['not_found']));
-    } else if (expected_version_id !== active) assert.deepEqual(new Set(codes), new Set(['activation_conflict']));
+    } else if (expectedVersionId !== active) assert.deepEqual(new Set(codes), new Set(['activation_conflict']));
     else if (this.model.expired.has(version.id)) assert.deepEqual(new Set(codes), new Set(['adapter_expired']));
-    else if (!isOver(version, now_ms)) assert.ok(codes.includes('activated'), codes.join());
+    else if (!isOver(version, nowMs)) assert.ok(codes.includes('activated'), codes.join());
     const successes = codes.filter((code) => code === 'activated').length;
     if (version.id !== active) assert.ok(successes <= 1, 'a compare-and-set succeeds once');
     return (after) => {
@@ -165,8 +165,8 @@ export class Clients {
     this.list[index % this.list.length] = { ...client, key };
   }
 
-  #post({ key }: Client, idempotency_key: number, { url, body }: Wish) {
-    return this.world.call('POST', url, key, body, { 'idempotency-key': `simulated-${idempotency_key}` });
+  #post({ key }: Client, idempotencyKey: number, { url, body }: Wish) {
+    return this.world.call('POST', url, key, body, { 'idempotency-key': `simulated-${idempotencyKey}` });
   }
 
   #record(client: Client, key: number, wish: Wish, body: unknown): void {
@@ -180,19 +180,24 @@ export class Clients {
 
   #cannotPay(client: Client, kind: 'ask' | 'learn', { accounts, jobs }: WorldState): boolean {
     const question = jobs.find((job) => job.kind === 'inference');
-    this.#question_microusd ??= question?.reserved_microusd ?? null;
+    this.#questionMicrousd ??= question?.reserved_microusd ?? null;
     const available = accounts.find(
       (account) => account.kind === 'available' && account.project_id === client.project_id,
     );
-    const price_microusd = kind === 'learn' ? max_cost_microusd : (this.#question_microusd ?? Infinity);
-    return (available?.balance_microusd ?? 0) < price_microusd;
+    const priceMicrousd = kind === 'learn' ? maxCostMicrousd : (this.#questionMicrousd ?? Infinity);
+    return (available?.balance_microusd ?? 0) < priceMicrousd;
   }
 }
 
 function wishOf(operation: Extract<Operation, { do: 'ask' | 'learn' }>, before: WorldState): Wish {
   const subject = `subject-${operation.subject}`;
   if (operation.do === 'ask') return questionOf(subject, versionOf(operation.version, before, 'base'));
-  const body = { subject_id: subject, content: passage, max_cost_microusd, activate: operation.activate };
+  const body = {
+    subject_id: subject,
+    content: passage,
+    max_cost_microusd: maxCostMicrousd,
+    activate: operation.activate,
+  };
   return { url: '/v1/internalizations', body, version: undefined, subject };
 }
 
@@ -215,8 +220,8 @@ function versionOf(choice: VersionChoice, { versions }: WorldState, base: 'base'
   return version?.id ?? (base === null ? null : undefined);
 }
 
-function isOver(version: WorldState['versions'][number], now_ms: number): boolean {
-  return version.retention_ended_at !== null || version.expires_at.getTime() <= now_ms + 2_000;
+function isOver(version: WorldState['versions'][number], nowMs: number): boolean {
+  return version.retention_ended_at !== null || version.expires_at.getTime() <= nowMs + 2_000;
 }
 
 function subjectOf(client: Client, name: string, { subjects }: WorldState) {

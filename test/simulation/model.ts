@@ -25,8 +25,8 @@ export class Model {
   readonly granted_microusd = new Map<string, number>();
   readonly #ended = new Map<string, string>();
 
-  grant(project_id: string, amount_microusd: number): void {
-    this.granted_microusd.set(project_id, (this.granted_microusd.get(project_id) ?? 0) + amount_microusd);
+  grant(projectId: string, amountMicrousd: number): void {
+    this.granted_microusd.set(projectId, (this.granted_microusd.get(projectId) ?? 0) + amountMicrousd);
   }
 
   /** Checks one step: the state before it and the state after it. */
@@ -65,18 +65,18 @@ export class Model {
 
   /** Every micro-USD that was granted is available, reserved by an open job, or spent on a job or on hosting. */
   #checkMoney({ jobs, accounts, hosting }: WorldState): void {
-    for (const [project_id, granted_microusd] of this.granted_microusd) {
-      const own = jobs.filter((job) => job.project_id === project_id);
+    for (const [projectId, grantedMicrousd] of this.granted_microusd) {
+      const own = jobs.filter((job) => job.project_id === projectId);
       const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
       const reserved = sum(own.filter(({ settled }) => !settled).map(({ reserved_microusd }) => reserved_microusd));
-      const hosted = sum(hosting.filter((day) => day.project_id === project_id).map((day) => day.amount_microusd));
+      const hosted = sum(hosting.filter((day) => day.project_id === projectId).map((day) => day.amount_microusd));
       const spent = hosted + sum(own.map(({ charged_microusd }) => charged_microusd));
       const balances = Object.fromEntries(
         accounts
-          .filter((account) => account.project_id === project_id)
+          .filter((account) => account.project_id === projectId)
           .map(({ kind, balance_microusd }) => [kind, balance_microusd]),
       );
-      assert.deepEqual(balances, { available: granted_microusd - reserved - spent, reserved, spent });
+      assert.deepEqual(balances, { available: grantedMicrousd - reserved - spent, reserved, spent });
     }
   }
 

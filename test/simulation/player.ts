@@ -14,8 +14,8 @@ interface WorkersRun {
 }
 
 /** Little, so that it runs out now and then. */
-const credit_microusd = 30_000_000;
-const steps_between_ledgers = 20;
+const creditMicrousd = 30_000_000;
+const stepsBetweenLedgers = 20;
 
 /** A history that was played to its end, and what was found then. */
 export interface Played {
@@ -47,7 +47,7 @@ class Player {
   #runs: WorkersRun[] = [];
   #steps = 0;
   #faults = 0;
-  #ahead_seconds = 0;
+  #aheadSeconds = 0;
 
   private constructor(
     readonly world: SimulatedWorld,
@@ -61,10 +61,10 @@ class Player {
     const model = new Model();
     const list: Client[] = [];
     for (let count = 0; count < 2; count += 1) {
-      const project_id = await world.newProject(credit_microusd);
-      model.grant(project_id, credit_microusd);
-      for (const tenant_id of [null, 'acme']) {
-        list.push({ project_id, tenant_id, key: await world.newKey(project_id, tenant_id) });
+      const projectId = await world.newProject(creditMicrousd);
+      model.grant(projectId, creditMicrousd);
+      for (const tenantId of [null, 'acme']) {
+        list.push({ project_id: projectId, tenant_id: tenantId, key: await world.newKey(projectId, tenantId) });
       }
     }
     const workers = [world.newWorker(), world.newWorker(), world.newWorker()];
@@ -79,7 +79,7 @@ class Player {
     check(after);
     this.state = after;
     this.#steps += 1;
-    if (this.#steps % steps_between_ledgers === 0) assert.deepEqual(await this.world.verifyLedger(), []);
+    if (this.#steps % stepsBetweenLedgers === 0) assert.deepEqual(await this.world.verifyLedger(), []);
   }
 
   /** Every worker that was thought dead comes back; then a new one does all that is left. */
@@ -124,7 +124,7 @@ class Player {
     switch (operation.do) {
       case 'ask':
       case 'learn':
-        await clients.admit(operation, before, this.#now_ms);
+        await clients.admit(operation, before, this.#nowMs);
         return nothingMore;
       case 'race':
         return clients.race(operation);
@@ -132,7 +132,7 @@ class Player {
         this.#faults += 1;
         return clients.cut(operation);
       case 'activate':
-        return clients.activate(operation, before, this.#now_ms);
+        return clients.activate(operation, before, this.#nowMs);
       case 'revoke':
         await clients.revoke(operation.client);
         return nothingMore;
@@ -153,8 +153,8 @@ class Player {
         return this.#resolve(operation, before);
       case 'clock':
         this.#faults += 1;
-        this.#ahead_seconds += operation.by_seconds;
-        await world.setClock(this.#ahead_seconds);
+        this.#aheadSeconds += operation.by_seconds;
+        await world.setClock(this.#aheadSeconds);
         return nothingMore;
       case 'retain':
         await world.retain();
@@ -175,8 +175,8 @@ class Player {
     }
   }
 
-  get #now_ms(): number {
-    return Date.now() + this.#ahead_seconds * 1000;
+  get #nowMs(): number {
+    return Date.now() + this.#aheadSeconds * 1000;
   }
 
   async #claim(
@@ -187,11 +187,11 @@ class Player {
     if (run === null) return nothingMore;
     const was = before.jobs.find(({ id }) => id === run.job_id);
     assert.ok(was !== undefined);
-    const may_be_late_ms = 2_000;
-    const is_free = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#now_ms + may_be_late_ms;
-    assert.ok(is_free, `job ${run.job_id} was taken from a worker that held its lease`);
+    const mayBeLateMs = 2_000;
+    const isFree = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#nowMs + mayBeLateMs;
+    assert.ok(isFree, `job ${run.job_id} was taken from a worker that held its lease`);
     assert.equal(run.fencing_token, was.fencing_token + 1);
-    if (!run.is_over) this.#runs.push({ worker: worker % this.workers.length, run });
+    if (!run.isOver) this.#runs.push({ worker: worker % this.workers.length, run });
     return nothingMore;
   }
 
@@ -218,7 +218,7 @@ class Player {
             : new RemoteModelError('receipt_missing', 'a simulated silence'),
         );
     }
-    if (run.is_over) this.#runs = this.#runs.filter((each) => each !== chosen);
+    if (run.isOver) this.#runs = this.#runs.filter((each) => each !== chosen);
     const was = before.jobs.find(({ id }) => id === run.job_id);
     if (was?.fencing_token === run.fencing_token && was.status === 'running') return nothingMore;
     this.#faults += 1;
@@ -236,13 +236,13 @@ class Player {
     const unknown = before.jobs.filter(({ status }) => status === 'reconciliation_required');
     const job = pick(unknown, index) ?? pick(before.jobs, index);
     if (job === undefined) return nothingMore;
-    const charged_microusd = Math.floor(job.reserved_microusd * share);
-    const { kind } = await this.world.resolve(job.id, charged_microusd);
+    const chargedMicrousd = Math.floor(job.reserved_microusd * share);
+    const { kind } = await this.world.resolve(job.id, chargedMicrousd);
     if (job.status !== 'reconciliation_required') assert.equal(kind, 'wrong_status');
     else assert.equal(kind, share > 1 ? 'above_reservation' : 'resolved');
     return (after) => {
       const now = after.jobs.find(({ id }) => id === job.id);
-      if (kind === 'resolved') assert.equal(now?.charged_microusd, charged_microusd);
+      if (kind === 'resolved') assert.equal(now?.charged_microusd, chargedMicrousd);
       else assert.deepEqual(now, job);
     };
   }

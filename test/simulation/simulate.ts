@@ -3,8 +3,8 @@ import { operation } from './operations.js';
 import { play, type Played } from './player.js';
 
 /** Some 230 on average. */
-const steps_max = 300;
-const default_histories = 12;
+const maxSteps = 300;
+const defaultHistories = 12;
 
 export interface SimulationOptions {
   readonly histories?: number;
@@ -18,14 +18,14 @@ export interface SimulationOptions {
 
 /** Plays random histories; rejects with the seed, the path and the shortest history that still fails. */
 export async function simulate({ histories, minutes, seed, path, onPlayed }: SimulationOptions): Promise<void> {
-  const history = fc.array(operation, { maxLength: steps_max, size: 'max' });
+  const history = fc.array(operation, { maxLength: maxSteps, size: 'max' });
   const property = fc.asyncProperty(history, async (operations) => {
     const played = await play(operations);
     onPlayed?.(played);
   });
   await fc.assert(property, {
     ...(minutes === undefined
-      ? { numRuns: histories ?? default_histories }
+      ? { numRuns: histories ?? defaultHistories }
       : {
           numRuns: Number.MAX_SAFE_INTEGER,
           interruptAfterTimeLimit: minutes * 60_000,

@@ -20,11 +20,11 @@ describe('a simulation of clients, operators, workers, death and time', () => {
       onPlayed: (played) => all.push(played),
     });
     const sum = (count: (played: Played) => number): number => all.reduce((total, played) => total + count(played), 0);
-    const [faults, leaks_tried] = [sum((played) => played.faults), sum((played) => played.leaks_tried)];
+    const [faults, leaksTried] = [sum((played) => played.faults), sum((played) => played.leaks_tried)];
     test.diagnostic(
-      `${all.length} histories of ${sum(({ steps }) => steps)} steps, with ${faults} faults, ${leaks_tried} trespasses`,
+      `${all.length} histories of ${sum(({ steps }) => steps)} steps, with ${faults} faults, ${leaksTried} trespasses`,
     );
     // A repeated history may be short.
-    if (path === undefined) assert.ok(faults > 20 && leaks_tried > 0, `${faults} faults, ${leaks_tried} trespasses`);
+    if (path === undefined) assert.ok(faults > 20 && leaksTried > 0, `${faults} faults, ${leaksTried} trespasses`);
   });
 });

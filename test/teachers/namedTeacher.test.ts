@@ -37,46 +37,46 @@ const calls = z.object({
   }),
 });
 
-const max_cost_microusd = 20_000_000;
+const maxCostMicrousd = 20_000_000;
 const named = teacherOfVariables();
 const none = 'ENGRAFT_TEST_TEACHER_URL and ENGRAFT_TEST_TEACHER_MODEL name no server';
 
 describe('a service that a server of your own teaches', { skip: named === null && none }, () => {
-  let data_folder: string;
+  let dataFolder: string;
   let service: ServiceProcess | null = null;
   let passages: readonly PassageEntry[];
   const command = named?.command ?? null;
   const server = named !== null && command !== null ? new TeacherProcess(command, named) : null;
-  const no_command = server === null && 'ENGRAFT_TEST_TEACHER_COMMAND does not say how the server is started';
+  const noCommand = server === null && 'ENGRAFT_TEST_TEACHER_COMMAND does not say how the server is started';
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-teacher-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-teacher-'));
     passages = await readPassages();
     await server?.start();
   });
   after(async () => {
     await service?.stop();
     await server?.kill();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   /** `engraft serve`, with the model of `ENGRAFT_TEST_MODEL_DIR` or the shipped one; the one before is stopped. */
   async function serve(url: string): Promise<ServiceProcess> {
     await service?.stop();
-    const model_folder = process.env['ENGRAFT_TEST_MODEL_DIR'] ?? '';
-    service = await startService(data_folder, undefined, {
+    const modelFolder = process.env['ENGRAFT_TEST_MODEL_DIR'] ?? '';
+    service = await startService(dataFolder, undefined, {
       ...settingsFor(named ?? assert.fail(none), url),
-      ENGRAFT_MODEL_DIR: model_folder,
+      ENGRAFT_MODEL_DIR: modelFolder,
     });
     return service;
   }
 
   const learn = (running: ServiceProcess, { id, passage }: PassageEntry) =>
-    running.client.internalizations.create({ subject_id: id, content: passage, max_cost_microusd });
+    running.client.internalizations.create({ subject_id: id, content: passage, max_cost_microusd: maxCostMicrousd });
 
-  const show = async (id: string) => calls.parse(await engraft(data_folder, 'job', 'show', id));
+  const show = async (id: string) => calls.parse(await engraft(dataFolder, 'job', 'show', id));
 
   async function verifyLedger(): Promise<void> {
-    const report = z.object({ ok: z.boolean() }).parse(await engraft(data_folder, 'ledger', 'verify'));
+    const report = z.object({ ok: z.boolean() }).parse(await engraft(dataFolder, 'ledger', 'verify'));
     assert.ok(report.ok, JSON.stringify(report));
   }
 
@@ -124,7 +124,7 @@ describe('a service that a server of your own teaches', { skip: named === null &
     }
   });
 
-  it('waits for a server that is silent for a while, and goes on', { skip: no_command }, async () => {
+  it('waits for a server that is silent for a while, and goes on', { skip: noCommand }, async () => {
     const running = await serve(named?.url ?? '');
     const { id } = await learn(running, passages[0] ?? assert.fail());
     await untilAsked(id);
@@ -137,7 +137,7 @@ describe('a service that a server of your own teaches', { skip: named === null &
     assert.equal((await show(id)).teacher_calls.without_receipt, 0);
   });
 
-  it('leaves no job without an end and no cent unexplained when the server dies', { skip: no_command }, async () => {
+  it('leaves no job without an end and no cent unexplained when the server dies', { skip: noCommand }, async () => {
     const running = await serve(named?.url ?? '');
     const entry = passages[1] ?? assert.fail();
     const asked = await learn(running, entry);
@@ -159,7 +159,7 @@ describe('a service that a server of your own teaches', { skip: named === null &
     );
     assert.equal((await show(refused.id)).teacher_calls.made, 0);
 
-    await engraft(data_folder, 'job', 'resolve', asked.id, '--charge-microusd', '1234');
+    await engraft(dataFolder, 'job', 'resolve', asked.id, '--charge-microusd', '1234');
     const settled = await running.client.jobs.get(asked.id);
     assert.deepEqual([settled.billing.charged_microusd, settled.billing.settled], [1234, true]);
 

@@ -7,7 +7,7 @@ export interface NamedTeacher {
   /** Base address, which ends in `/v1`. */
   readonly url: string;
   readonly model: string;
-  readonly api_key: string | null;
+  readonly apiKey: string | null;
   /** A shell command that starts the server, for tests that kill it; `null`: it runs, and is left alone. */
   readonly command: string | null;
 }
@@ -16,20 +16,20 @@ export interface NamedTeacher {
 export function teacherOfVariables(): NamedTeacher | null {
   const of = (name: string): string | null => process.env[`ENGRAFT_TEST_TEACHER_${name}`] ?? null;
   const [url, model] = [of('URL'), of('MODEL')];
-  return url === null || model === null ? null : { url, model, api_key: of('API_KEY'), command: of('COMMAND') };
+  return url === null || model === null ? null : { url, model, apiKey: of('API_KEY'), command: of('COMMAND') };
 }
 
 /** The settings of a service, so that the server at `url` teaches. */
-export function settingsFor({ model, api_key }: NamedTeacher, url: string): Record<string, string> {
+export function settingsFor({ model, apiKey }: NamedTeacher, url: string): Record<string, string> {
   return {
     ENGRAFT_TEACHER_URL: url,
     ENGRAFT_TEACHER_MODEL: model,
-    ...(api_key === null ? {} : { ENGRAFT_TEACHER_API_KEY: api_key }),
+    ...(apiKey === null ? {} : { ENGRAFT_TEACHER_API_KEY: apiKey }),
   };
 }
 
 /** Loading a large model takes a while. */
-const patience_ms = 600_000;
+const patienceMs = 600_000;
 
 /** The server's processes, which the command started. */
 export class TeacherProcess {
@@ -45,9 +45,9 @@ export class TeacherProcess {
     // A process group of its own, which signals are sent to: a server may have processes besides.
     const child = spawn('sh', ['-c', this.command], { detached: true, stdio: 'ignore' });
     this.#child = child;
-    const { url, api_key } = this.teacher;
-    const headers: Record<string, string> = api_key === null ? {} : { authorization: `Bearer ${api_key}` };
-    const deadline = Date.now() + patience_ms;
+    const { url, apiKey } = this.teacher;
+    const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+    const deadline = Date.now() + patienceMs;
     for (;;) {
       const isReady = await fetch(`${url}/models`, { headers }).then(
         ({ ok }) => ok,

@@ -22,12 +22,12 @@ export interface RecordingProxy {
   stop(): Promise<void>;
 }
 
-/** Hands requests on to the server at `base_url`, and remembers the usage of its answers. */
-export async function startRecordingProxy(base_url: string): Promise<RecordingProxy> {
+/** Hands requests on to the server at `baseUrl`, and remembers the usage of its answers. */
+export async function startRecordingProxy(baseUrl: string): Promise<RecordingProxy> {
   const said: SaidUsage[] = [];
   const forward = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const { authorization } = message.headers;
-    const answered = await fetch(base_url + (message.url ?? '').slice('/v1'.length), {
+    const answered = await fetch(baseUrl + (message.url ?? '').slice('/v1'.length), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
       body: await text(message),

@@ -1,13 +1,13 @@
 /**
- * Exponential backoff with full jitter: a random time up to `base_ms · 2^attempt`, at most `max_ms`, so that clients
+ * Exponential backoff with full jitter: a random time up to `baseMs · 2^attempt`, at most `maxMs`, so that clients
  * that failed together do not return together. `attempt` counts from 0.
  */
-export function backoffMs(attempt: number, { base_ms, max_ms }: { base_ms: number; max_ms: number }): number {
-  return Math.random() * Math.min(max_ms, base_ms * 2 ** attempt);
+export function backoffMs(attempt: number, { baseMs, maxMs }: { baseMs: number; maxMs: number }): number {
+  return Math.random() * Math.min(maxMs, baseMs * 2 ** attempt);
 }
 
 /** Waits, and rejects with the signal's reason as soon as it aborts. */
-export async function wait(duration_ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function wait(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
     const abort = (): void => {
@@ -17,7 +17,7 @@ export async function wait(duration_ms: number, signal: AbortSignal | undefined)
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', abort);
       resolve();
-    }, duration_ms);
+    }, durationMs);
     signal?.addEventListener('abort', abort, { once: true });
   });
 }

@@ -56,7 +56,7 @@ export function chatOf(transport: Transport): Chat {
       return transport.send({ ...request, response: chatCompletion }, options);
     }
     const open = (): Promise<Response> => transport.open(request, options);
-    return readChunks(await open(), open, transport.max_retries, options);
+    return readChunks(await open(), open, transport.maxRetries, options);
   }
   return { completions: { create } };
 }
@@ -72,7 +72,7 @@ function isStreaming(body: { readonly stream?: boolean | null }): boolean {
 async function* readChunks(
   first: Response,
   open: () => Promise<Response>,
-  max_retries: number,
+  maxRetries: number,
   { signal }: CallOptions,
 ): AsyncGenerator<ChatCompletionChunk, void> {
   let response = first;
@@ -87,7 +87,7 @@ async function* readChunks(
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof StreamLost)) throw error;
-      if (received > 0 || attempt >= max_retries) throw new EngraftConnectionError(error.message, { cause: error });
+      if (received > 0 || attempt >= maxRetries) throw new EngraftConnectionError(error.message, { cause: error });
     }
     response = await open();
   }

@@ -185,12 +185,12 @@ describe('client', () => {
       },
       service: extension,
     };
-    const chunk = (delta: object, finish_reason: string | null) => ({
+    const chunk = (delta: object, finishReason: string | null) => ({
       id: 'chatcmpl_1',
       object: 'chat.completion.chunk',
       created: 1,
       model: 'model-5.3',
-      choices: [{ index: 0, delta, finish_reason, logprobs: null }],
+      choices: [{ index: 0, delta, finish_reason: finishReason, logprobs: null }],
       service: extension,
     });
     const chunks = [chunk({ role: 'assistant', content: 'Hi.' }, null), chunk({}, 'stop')];

@@ -31,26 +31,26 @@ export class EngraftConnectionError extends Error {
 export async function readApiError(response: Response): Promise<EngraftApiError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
-  const request_id = response.headers.get('x-request-id');
+  const requestId = response.headers.get('x-request-id');
   return (
-    toApiError(body, status, request_id) ??
-    new EngraftApiError(status, `http_${status}`, request_id, null, `the server answered with status ${status}`)
+    toApiError(body, status, requestId) ??
+    new EngraftApiError(status, `http_${status}`, requestId, null, `the server answered with status ${status}`)
   );
 }
 
 /** The error of an envelope, or `null` if `body` is none. In a stream its status is the one of its code. */
-export function toApiError(body: unknown, status: number | null, request_id: string | null): EngraftApiError | null {
+export function toApiError(body: unknown, status: number | null, requestId: string | null): EngraftApiError | null {
   const error = isRecord(body) && isRecord(body['error']) ? body['error'] : null;
   if (error === null) return null;
   const text = (field: string): string | null => (typeof error[field] === 'string' ? error[field] : null);
   const code = text('code');
-  const known_status = status ?? statusOf(code);
+  const knownStatus = status ?? statusOf(code);
   return new EngraftApiError(
-    known_status,
-    code ?? `http_${known_status}`,
-    text('request_id') ?? request_id,
+    knownStatus,
+    code ?? `http_${knownStatus}`,
+    text('request_id') ?? requestId,
     text('param'),
-    text('message') ?? `the server answered with status ${known_status}`,
+    text('message') ?? `the server answered with status ${knownStatus}`,
     text('job_id'),
     text('status_url'),
   );

@@ -100,8 +100,8 @@ async function submit(
   return send({ method: 'POST', path, body, headers, response: receipt, repeatable: true }, options);
 }
 
-const poll_min_ms = 100;
-const poll_max_ms = 2_000;
+const minPollMs = 100;
+const maxPollMs = 2_000;
 
 export function jobsOf(send: Send): Jobs {
   const get: Jobs['get'] = (id, options) =>
@@ -130,8 +130,8 @@ export function jobsOf(send: Send): Jobs {
         const current = await get(id, options);
         onUpdate?.(current);
         if (current.status !== 'queued' && current.status !== 'running') return current;
-        const spread_ms = backoffMs(attempt, { base_ms: poll_min_ms, max_ms: poll_max_ms });
-        await wait(Math.max(poll_min_ms, spread_ms), options.signal);
+        const spreadMs = backoffMs(attempt, { baseMs: minPollMs, maxMs: maxPollMs });
+        await wait(Math.max(minPollMs, spreadMs), options.signal);
       }
     },
   };

@@ -44,17 +44,17 @@ export interface Transport {
   readonly send: Send;
   /** A successful response whose body has not been read yet. */
   readonly open: (request: Omit<ApiRequest<unknown>, 'response'>, options?: CallOptions) => Promise<Response>;
-  readonly max_retries: number;
+  readonly maxRetries: number;
 }
 
-const retry_backoff = { base_ms: 250, max_ms: 8_000 };
-const retry_after_max_ms = 60_000;
+const retryBackoff = { baseMs: 250, maxMs: 8_000 };
+const maxRetryAfterMs = 60_000;
 
 /** Sends requests with the key, repeats those that may succeed the next time, and checks the answers. */
 export function createTransport(options: ClientOptions): Transport {
   const base = checkedBase(options.baseUrl);
   const authorization = checkedAuthorization(options.apiKey);
-  const max_retries = options.maxRetries ?? 4;
+  const maxRetries = options.maxRetries ?? 4;
   const fetchOnce = options.fetch ?? fetch;
 
   async function request<Body>(
@@ -77,16 +77,16 @@ export function createTransport(options: ClientOptions): Transport {
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await attemptOnce(() => fetchOnce(base + path, init), read, base, signal);
       if (outcome.kind === 'success') return outcome.body;
-      if (!outcome.retry || !repeatable || attempt >= max_retries) throw outcome.error;
-      await wait(outcome.retry_after_ms ?? backoffMs(attempt, retry_backoff), signal);
+      if (!outcome.retry || !repeatable || attempt >= maxRetries) throw outcome.error;
+      await wait(outcome.retryAfterMs ?? backoffMs(attempt, retryBackoff), signal);
     }
   }
 
   return {
-    send: async (wanted, call_options) =>
-      parseSuccess(wanted.response, await request(wanted, (response) => response.json(), call_options)),
-    open: (wanted, call_options) => request(wanted, (response) => Promise.resolve(response), call_options),
-    max_retries,
+    send: async (wanted, callOptions) =>
+      parseSuccess(wanted.response, await request(wanted, (response) => response.json(), callOptions)),
+    open: (wanted, callOptions) => request(wanted, (response) => Promise.resolve(response), callOptions),
+    maxRetries,
   };
 }
 
@@ -120,7 +120,7 @@ type Attempt<Body> =
       readonly kind: 'failure';
       readonly error: Error;
       readonly retry: boolean;
-      readonly retry_after_ms: number | null;
+      readonly retryAfterMs: number | null;
     };
 
 async function attemptOnce<Body>(
@@ -133,13 +133,13 @@ async function attemptOnce<Body>(
     const response = await fetchOnce();
     if (response.ok) return { kind: 'success', body: await read(response) };
     const retry = response.status === 429 || response.status >= 500;
-    const retry_after_ms = readRetryAfterMs(response);
-    return { kind: 'failure', error: await readApiError(response), retry, retry_after_ms };
+    const retryAfterMs = readRetryAfterMs(response);
+    return { kind: 'failure', error: await readApiError(response), retry, retryAfterMs };
   } catch (cause) {
     // The caller gave up. Nothing failed.
     signal?.throwIfAborted();
     const error = new EngraftConnectionError(`no answer from ${new URL(base).origin}: ${describe(cause)}`, { cause });
-    return { kind: 'failure', error, retry: true, retry_after_ms: null };
+    return { kind: 'failure', error, retry: true, retryAfterMs: null };
   }
 }
 
@@ -155,7 +155,7 @@ function describe(error: unknown): string {
 function readRetryAfterMs(response: Response): number | null {
   const text = response.headers.get('retry-after');
   if (text === null || !/^\d+$/.test(text)) return null;
-  return Math.min(Number(text) * 1000, retry_after_max_ms);
+  return Math.min(Number(text) * 1000, maxRetryAfterMs);
 }
 
 /** Rejects what the contract does not allow. */

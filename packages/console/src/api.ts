@@ -23,23 +23,23 @@ export async function post<Schema extends z.ZodType>(
   schema: Schema,
   path: string,
   body?: unknown,
-  idempotency_key?: string,
+  idempotencyKey?: string,
 ): Promise<z.output<Schema>> {
-  return schema.parse(await send('POST', path, body, idempotency_key));
+  return schema.parse(await send('POST', path, body, idempotencyKey));
 }
 
 export async function remove(path: string): Promise<void> {
   await send('DELETE', path);
 }
 
-async function send(method: string, path: string, body?: unknown, idempotency_key?: string): Promise<unknown> {
+async function send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<unknown> {
   const response = await fetch(`/console/api${path}`, {
     method,
     credentials: 'same-origin',
     headers: {
       [consoleHeader]: '1',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {

@@ -6,8 +6,8 @@ export function formatTime(iso: string): string {
   return moment.format(new Date(iso));
 }
 
-export function formatAge(iso: string, now_ms = Date.now()): string {
-  const seconds = Math.round((Date.parse(iso) - now_ms) / 1000);
+export function formatAge(iso: string, nowMs = Date.now()): string {
+  const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const steps = [
     ['day', 86_400],
     ['hour', 3_600],

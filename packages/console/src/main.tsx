@@ -10,8 +10,8 @@ const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     // The session has ended: asking for it again shows the form to sign in.
     onError: (error, query) => {
-      const is_session = query.queryKey[0] === sessionQuery.queryKey[0];
-      if (error instanceof ConsoleError && error.status === 401 && !is_session)
+      const isSession = query.queryKey[0] === sessionQuery.queryKey[0];
+      if (error instanceof ConsoleError && error.status === 401 && !isSession)
         void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   }),

@@ -11,8 +11,8 @@ import {
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { get } from './api.js';
 
-const live_ms = 3_000;
-const watched_ms = 700;
+const liveMs = 3_000;
+const watchedMs = 700;
 const ended = new Set(['succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required']);
 
 export const sessionQuery = queryOptions({
@@ -50,7 +50,7 @@ export const jobsQuery = (project: string, filters: Omit<ConsoleJobQuery, 'curso
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
     // Only while the first page alone is shown: later ones would all be asked for again.
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : live_ms),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : liveMs),
   });
 
 /** Asks again until the job has ended. */
@@ -58,7 +58,7 @@ export const jobQuery = (project: string, job: string) =>
   queryOptions({
     queryKey: ['job', project, job],
     queryFn: () => get(consoleJob, `${of(project)}/jobs/${encodeURIComponent(job)}`),
-    refetchInterval: ({ state }) => (state.data !== undefined && ended.has(state.data.job.status) ? false : watched_ms),
+    refetchInterval: ({ state }) => (state.data !== undefined && ended.has(state.data.job.status) ? false : watchedMs),
   });
 
 export const creditsQuery = (project: string) =>

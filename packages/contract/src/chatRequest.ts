@@ -32,8 +32,8 @@ const nothing = z
 export const chatMessage = z.strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z
-    .union([textOfUnits(0, limits.message_content_units), z.array(textPart), z.null()], {
-      error: `must be a string of at most ${limits.message_content_units} UTF-16 units, an array of {type: 'text', text}, or null`,
+    .union([textOfUnits(0, limits.maxMessageContentUnits), z.array(textPart), z.null()], {
+      error: `must be a string of at most ${limits.maxMessageContentUnits} UTF-16 units, an array of {type: 'text', text}, or null`,
     })
     .optional(),
   name: functionName.nullish(),
@@ -46,26 +46,26 @@ export const chatMessage = z.strictObject({
   parsed: nothing,
 });
 
-const outputTokens = z.int().min(limits.output_tokens_min).max(limits.output_tokens_max);
+const outputTokens = z.int().min(limits.minOutputTokens).max(limits.maxOutputTokens);
 
 export const chatRequest = z.strictObject({
   model: z.string(),
-  messages: z.array(chatMessage).min(limits.messages_min).max(limits.messages_max),
+  messages: z.array(chatMessage).min(limits.minMessages).max(limits.maxMessages),
   subject_id: identifier.nullish(),
   tenant_id: identifier.nullish(),
   adapter_version: identifier.nullish(),
   max_completion_tokens: outputTokens
     .nullish()
-    .describe(`Includes reasoning; ${limits.output_tokens_default} when neither it nor max_tokens is given.`),
+    .describe(`Includes reasoning; ${limits.defaultOutputTokens} when neither it nor max_tokens is given.`),
   max_tokens: outputTokens.nullish().describe('Legacy alias of max_completion_tokens; never send both.'),
   temperature: z
     .number()
-    .min(limits.temperature_min)
-    .max(limits.temperature_max)
+    .min(limits.minTemperature)
+    .max(limits.maxTemperature)
     .nullable()
-    .default(limits.temperature_default),
+    .default(limits.defaultTemperature),
   n: z.literal(1).nullish(),
-  tools: z.array(wireTool).max(limits.tools_max).nullish(),
+  tools: z.array(wireTool).max(limits.maxTools).nullish(),
   tool_choice: wireToolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   response_format: responseFormat.nullish(),

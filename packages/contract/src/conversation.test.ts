@@ -11,8 +11,8 @@ function calls(...ids: string[]): WireMessage {
   return { role: 'assistant', content: '', tool_calls: ids.map(toCall) };
 }
 
-function result(tool_call_id: string): WireMessage {
-  return { role: 'tool', content: '', tool_call_id };
+function result(toolCallId: string): WireMessage {
+  return { role: 'tool', content: '', tool_call_id: toolCallId };
 }
 
 function problemOf(...messages: WireMessage[]): string | null {

@@ -1,6 +1,6 @@
 import { jsonProblems } from './jsonProblems.js';
 import { limits } from './limits.js';
-import { nestsAtMost, nesting_levels_max } from './nesting.js';
+import { nestsAtMost, maxNestingLevels } from './nesting.js';
 import { wireToolCall, type WireMessage, type WireTool, type WireToolCall, type WireToolChoice } from './requests.js';
 
 /** Where a conversation breaks a rule: the path of the field, and what is allowed. */
@@ -53,7 +53,7 @@ export function findSizeProblem(sent: {
 }): ConversationProblem | null {
   const hasTools = sent.tools !== undefined && !(Array.isArray(sent.tools) && sent.tools.length === 0);
   const units = JSON.stringify(sent.messages).length + (hasTools ? JSON.stringify(sent.tools).length : 0);
-  const limit = limits.serialized_messages_and_tools_units;
+  const limit = limits.maxSerializedMessagesAndToolsUnits;
   if (units <= limit) return null;
   return {
     param: 'messages',
@@ -70,17 +70,17 @@ function findContentProblem(messages: readonly WireMessage[]): ConversationProbl
 }
 
 function findToolCallProblem(messages: readonly WireMessage[]): ConversationProblem | null {
-  const seen_ids = new Set<string>();
-  let open_ids = new Set<string>();
+  const seenIds = new Set<string>();
+  let openIds = new Set<string>();
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
-    if (message.role !== 'tool' && open_ids.size > 0) {
+    if (message.role !== 'tool' && openIds.size > 0) {
       return { param: at, message: 'every tool call must be answered by a tool message before the next turn' };
     }
     if (message.role === 'tool') {
       if (message.tool_call_id === undefined)
         return { param: `${at}.tool_call_id`, message: 'a tool message needs the id of its call' };
-      if (!open_ids.delete(message.tool_call_id)) {
+      if (!openIds.delete(message.tool_call_id)) {
         return {
           param: `${at}.tool_call_id`,
           message: 'no open tool call of the preceding assistant message has this id',
@@ -92,19 +92,19 @@ function findToolCallProblem(messages: readonly WireMessage[]): ConversationProb
     if (message.tool_calls === undefined) continue;
     if (message.role !== 'assistant')
       return { param: `${at}.tool_calls`, message: 'only an assistant message makes tool calls' };
-    open_ids = new Set();
+    openIds = new Set();
     for (const [callIndex, call] of message.tool_calls.entries()) {
       const callAt = `${at}.tool_calls[${callIndex}]`;
-      if (seen_ids.has(call.id))
+      if (seenIds.has(call.id))
         return { param: `${callAt}.id`, message: 'tool call ids must be unique in the conversation' };
       const message = findArgumentsProblem(call.function.arguments);
       if (message !== null) return { param: `${callAt}.function.arguments`, message };
-      seen_ids.add(call.id);
-      open_ids.add(call.id);
+      seenIds.add(call.id);
+      openIds.add(call.id);
     }
   }
   const last = messages.at(-1);
-  const complete = last?.role === 'user' || (last?.role === 'tool' && open_ids.size === 0);
+  const complete = last?.role === 'user' || (last?.role === 'tool' && openIds.size === 0);
   if (complete) return null;
   return {
     param: `messages[${messages.length - 1}]`,
@@ -137,7 +137,7 @@ function findArgumentsProblem(text: string): string | null {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be the text of a JSON object';
   for (const { kind, param } of jsonProblems(text)) if (kind === 'repeated_key') return `the key ${param} occurs twice`;
-  return nestsAtMost(value, nesting_levels_max) ? null : `nested deeper than ${nesting_levels_max} levels`;
+  return nestsAtMost(value, maxNestingLevels) ? null : `nested deeper than ${maxNestingLevels} levels`;
 }
 
 /** `undefined` when it is not JSON. */

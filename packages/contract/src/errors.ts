@@ -142,7 +142,7 @@ export class ApiError extends Error {
 }
 
 /** The body of an error response. `request_id` equals the `X-Request-Id` header. */
-export function errorEnvelope(code: ErrorCode, request_id: string, details: ErrorDetails = {}): ErrorEnvelope {
+export function errorEnvelope(code: ErrorCode, requestId: string, details: ErrorDetails = {}): ErrorEnvelope {
   const { retryable, message } = errorTable[code];
-  return { error: { code, retryable, request_id, message, ...details } };
+  return { error: { code, retryable, request_id: requestId, message, ...details } };
 }

@@ -1,5 +1,5 @@
 /** The most characters of a caller's own name that messages and paths repeat. */
-export const echo_units_max = 300;
+export const maxEchoUnits = 300;
 
 /** `['messages', 3, 'tool_call_id']` → `messages[3].tool_call_id` */
 export function fieldPath(path: readonly PropertyKey[]): string {

@@ -16,7 +16,7 @@ export const idempotencyKey = z
   .string()
   .regex(idempotencyKeyPattern, '8-128 characters: letters, digits and _ . : - , starting with a letter or digit');
 export const functionName = z.string().regex(functionNamePattern, '1-64 characters: letters, digits, _ and -');
-export const toolCallId = textOfUnits(1, limits.tool_call_id_units);
+export const toolCallId = textOfUnits(1, limits.maxToolCallIdUnits);
 
 /** The `adapter_version` that selects the clean base model. */
 export const baseVersion = 'base';

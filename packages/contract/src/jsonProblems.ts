@@ -1,4 +1,4 @@
-import { echo_units_max, fieldPath } from './fieldPath.js';
+import { maxEchoUnits, fieldPath } from './fieldPath.js';
 
 /** A part of a text that `JSON.parse` changes in silence. */
 export interface JsonProblem {
@@ -92,5 +92,5 @@ function decimalOf(number: string): string {
 }
 
 function problem(kind: JsonProblem['kind'], open: readonly Frame[], message: string): JsonProblem {
-  return { kind, param: fieldPath(open.map(({ step }) => step)).slice(0, echo_units_max), message };
+  return { kind, param: fieldPath(open.map(({ step }) => step)).slice(0, maxEchoUnits), message };
 }

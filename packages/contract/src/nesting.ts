@@ -2,7 +2,7 @@
  * How deep a caller's value may nest: a tool's JSON Schema, or the arguments of a call. The API document names no
  * number. Every consumer of the value recurses, and a body of 100,000 bytes could nest deeper than their stacks.
  */
-export const nesting_levels_max = 100;
+export const maxNestingLevels = 100;
 
 export function nestsAtMost(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;

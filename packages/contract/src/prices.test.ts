@@ -19,11 +19,11 @@ describe('"Published rates"', () => {
   });
 
   test('"hosting 0.3 USD per GB-month prorated by retained checkpoint size and time"', () => {
-    const month_seconds = 30 * 86_400;
-    assert.equal(storageChargeMicrousd(1_000_000_000, month_seconds, currentPriceCard), 300_000);
-    assert.equal(storageChargeMicrousd(1_000_000_000, month_seconds / 30, currentPriceCard), 10_000);
+    const monthSeconds = 30 * 86_400;
+    assert.equal(storageChargeMicrousd(1_000_000_000, monthSeconds, currentPriceCard), 300_000);
+    assert.equal(storageChargeMicrousd(1_000_000_000, monthSeconds / 30, currentPriceCard), 10_000);
     assert.equal(storageChargeMicrousd(1, 1, currentPriceCard), 1);
-    assert.equal(storageChargeMicrousd(0, month_seconds, currentPriceCard), 0);
+    assert.equal(storageChargeMicrousd(0, monthSeconds, currentPriceCard), 0);
   });
 });
 
@@ -35,11 +35,16 @@ test('"summed in nano-USD and rounded up once"', () => {
 test('a charge is exact: it grows by its rate with each token, and never shrinks', () => {
   const tokens = fc.nat(1_000_000_000);
   fc.assert(
-    fc.property(tokens, tokens, tokens, (input_tokens, output_tokens, training_tokens) => {
-      const usage = { ...none, input_tokens, output_tokens, training_tokens };
+    fc.property(tokens, tokens, tokens, (inputTokens, outputTokens, trainingTokens) => {
+      const usage = {
+        ...none,
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        training_tokens: trainingTokens,
+      };
       assert.equal(
         computeChargeMicrousd(usage, currentPriceCard),
-        input_tokens * 12 + output_tokens * 30 + training_tokens * 36,
+        inputTokens * 12 + outputTokens * 30 + trainingTokens * 36,
       );
     }),
   );

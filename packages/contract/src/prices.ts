@@ -49,27 +49,27 @@ export interface TokenUsage {
   readonly training_tokens: number;
 }
 
-const bytes_per_gb = 1_000_000_000n;
+const bytesPerGb = 1_000_000_000n;
 /** A month of hosting is 30 days. */
-const seconds_per_month = 30n * 86_400n;
+const secondsPerMonth = 30n * 86_400n;
 
 /** The price of the tokens, summed in nano-USD and rounded up once to micro-USD. */
 export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): number {
-  const fresh_input_tokens = usage.input_tokens - usage.cached_input_tokens;
-  if (fresh_input_tokens < 0) throw new RangeError('cached_input_tokens exceeds input_tokens');
+  const freshInputTokens = usage.input_tokens - usage.cached_input_tokens;
+  if (freshInputTokens < 0) throw new RangeError('cached_input_tokens exceeds input_tokens');
   const nanousd =
-    BigInt(fresh_input_tokens) * BigInt(card.input_nanousd_per_token) +
+    BigInt(freshInputTokens) * BigInt(card.input_nanousd_per_token) +
     BigInt(usage.cached_input_tokens) * BigInt(card.cached_input_nanousd_per_token) +
     BigInt(usage.output_tokens) * BigInt(card.output_nanousd_per_token) +
     BigInt(usage.training_tokens) * BigInt(card.training_nanousd_per_token);
   return Number(divideRoundingUp(nanousd, 1_000n));
 }
 
-/** The price of hosting a checkpoint of `size_bytes` for `seconds`, rounded up once to micro-USD. */
-export function storageChargeMicrousd(size_bytes: number, seconds: number, card: PriceCard): number {
-  const nanousd_per_gb_month = BigInt(Math.round(card.storage_usd_per_gb_month * 1e9));
-  const numerator = nanousd_per_gb_month * BigInt(size_bytes) * BigInt(seconds);
-  return Number(divideRoundingUp(numerator, bytes_per_gb * seconds_per_month * 1_000n));
+/** The price of hosting a checkpoint of `sizeBytes` for `seconds`, rounded up once to micro-USD. */
+export function storageChargeMicrousd(sizeBytes: number, seconds: number, card: PriceCard): number {
+  const nanousdPerGbMonth = BigInt(Math.round(card.storage_usd_per_gb_month * 1e9));
+  const numerator = nanousdPerGbMonth * BigInt(sizeBytes) * BigInt(seconds);
+  return Number(divideRoundingUp(numerator, bytesPerGb * secondsPerMonth * 1_000n));
 }
 
 function divideRoundingUp(numerator: bigint, denominator: bigint): bigint {

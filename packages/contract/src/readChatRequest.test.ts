@@ -7,7 +7,7 @@ import { readInferenceRequest } from './readRequest.js';
 const message = { role: 'user', content: 'question' };
 const chat = { model: 'model-5.3', messages: [message] };
 const tool = { type: 'function', function: { name: 'look_up' } };
-const tool_call = { id: '1', type: 'function', function: { name: 'look_up', arguments: '{}' } };
+const toolCall = { id: '1', type: 'function', function: { name: 'look_up', arguments: '{}' } };
 const result = { role: 'tool', content: 'found', tool_call_id: '1' };
 
 /** The path of the first problem, or `null` if the body is accepted. */
@@ -45,8 +45,8 @@ describe('POST /v1/chat/completions', () => {
   test('"Unsupported: `strict: true` tools, `json_schema`, images, audio"', () => {
     const strict = { ...tool, function: { ...tool.function, strict: true } };
     assert.equal(problemOf({ ...chat, tools: [strict] }), 'tools[0].function.strict');
-    const json_schema = { type: 'json_schema', json_schema: { name: 'a', schema: {} } };
-    assert.match(problemOf({ ...chat, response_format: json_schema }) ?? '', /^response_format/);
+    const jsonSchema = { type: 'json_schema', json_schema: { name: 'a', schema: {} } };
+    assert.match(problemOf({ ...chat, response_format: jsonSchema }) ?? '', /^response_format/);
     for (const part of [
       { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
       { type: 'input_audio', input_audio: { data: '', format: 'wav' } },
@@ -72,13 +72,13 @@ describe('POST /v1/chat/completions', () => {
       'stream',
       'stream_options',
     ];
-    const all_null = { ...chat, ...Object.fromEntries(optional.map((field) => [field, null])) };
-    assert.deepEqual(read(all_null), read(chat));
+    const allNull = { ...chat, ...Object.fromEntries(optional.map((field) => [field, null])) };
+    assert.deepEqual(read(allNull), read(chat));
     assert.equal(problemOf({ ...chat, messages: null }), 'messages');
     const fields = { name: null, tool_calls: null, tool_call_id: null };
     assert.deepEqual(read(withMessages({ ...message, ...fields })), read(chat));
     assert.equal(problemOf(withMessages({ ...message, role: null })), 'messages[0].role');
-    const calling = { role: 'assistant', content: null, tool_calls: [{ ...tool_call, id: null }] };
+    const calling = { role: 'assistant', content: null, tool_calls: [{ ...toolCall, id: null }] };
     assert.equal(problemOf(withMessages(calling, result)), 'messages[0].tool_calls[0].id');
   });
 
@@ -119,7 +119,7 @@ describe('POST /v1/chat/completions', () => {
       'messages[0].content[0].extra',
     );
     for (const content of [null, undefined]) {
-      const calling = { role: 'assistant', content, tool_calls: [tool_call] };
+      const calling = { role: 'assistant', content, tool_calls: [toolCall] };
       assert.equal(read(withMessages(calling, result)).inference.messages[0]!.content, '');
       for (const role of ['user', 'system', 'assistant']) {
         assert.equal(problemOf(withMessages({ role, content }, message)), 'messages[0].content');
@@ -184,8 +184,8 @@ describe('POST /v1/chat/completions', () => {
 
   test('`tool_choice`: "`auto`, `none`, `required`, or named function"', () => {
     const named = { type: 'function', function: { name: 'look_up' } };
-    for (const tool_choice of ['auto', 'none', 'required', named]) {
-      assert.deepEqual(read({ ...chat, tools: [tool], tool_choice }).inference.tool_choice, tool_choice);
+    for (const toolChoice of ['auto', 'none', 'required', named]) {
+      assert.deepEqual(read({ ...chat, tools: [tool], tool_choice: toolChoice }).inference.tool_choice, toolChoice);
     }
     assert.equal(problemOf({ ...chat, tool_choice: 'any', tools: [tool] }), 'tool_choice');
     assert.equal(problemOf({ ...chat, tool_choice: 'required' }), 'tool_choice');
@@ -194,20 +194,23 @@ describe('POST /v1/chat/completions', () => {
 
   test('`stream`: "default false", `stream_options.include_usage`', () => {
     assert.deepEqual(read(chat).delivery, { stream: false, include_usage: false });
-    const stream_options = { include_usage: true };
-    assert.deepEqual(read({ ...chat, stream: true, stream_options }).delivery, { stream: true, include_usage: true });
+    const streamOptions = { include_usage: true };
+    assert.deepEqual(read({ ...chat, stream: true, stream_options: streamOptions }).delivery, {
+      stream: true,
+      include_usage: true,
+    });
     assert.equal(problemOf({ ...chat, stream: 'yes' }), 'stream');
     assert.equal(problemOf({ ...chat, stream_options: { include_usage: 1 } }), 'stream_options.include_usage');
   });
 
   test('"Assistant calls need unique IDs; every call must receive exactly one matching tool result before the next assistant generation; the final message must be a user message or the end of a completed tool-result block."', () => {
-    const calling = { role: 'assistant', content: null, tool_calls: [tool_call] };
+    const calling = { role: 'assistant', content: null, tool_calls: [toolCall] };
     assert.equal(problemOf(withMessages(message, calling, result)), null);
     assert.equal(problemOf(withMessages(message, calling)), 'messages[1]');
     assert.equal(problemOf(withMessages(message, calling, message)), 'messages[2]');
     assert.equal(problemOf(withMessages(calling, result, calling, result)), 'messages[2].tool_calls[0].id');
     assert.equal(problemOf(withMessages(message, { role: 'assistant', content: 'answer' })), 'messages[1]');
-    const listed = { ...tool_call, function: { ...tool_call.function, arguments: '[]' } };
+    const listed = { ...toolCall, function: { ...toolCall.function, arguments: '[]' } };
     assert.equal(
       problemOf(withMessages({ ...calling, tool_calls: [listed] }, result)),
       'messages[0].tool_calls[0].function.arguments',

@@ -24,11 +24,11 @@ export interface ChatDelivery {
  * `system`, joins text parts, reads `max_tokens` as `max_completion_tokens` and `null` of an optional field as omitted,
  * and leaves out what clients send back of an answer and nobody needs.
  */
-export function readChatRequest(body: unknown, model_id: string): ReadOutcome<ChatReading> {
+export function readChatRequest(body: unknown, modelId: string): ReadOutcome<ChatReading> {
   const outcome = readRequest(chatRequest, body);
   if (outcome.kind === 'invalid') return outcome;
   const request = outcome.value;
-  const problem = findFieldProblem(request, model_id) ?? findMessageProblem(request.messages);
+  const problem = findFieldProblem(request, modelId) ?? findMessageProblem(request.messages);
   if (problem !== null) return { kind: 'invalid', ...problem };
   const value = normalise(request);
   // The schema has shown that the body is an object with these fields. Their size counts as they were sent.
@@ -43,8 +43,8 @@ interface Problem {
   readonly message: string;
 }
 
-function findFieldProblem(request: ChatRequest, model_id: string): Problem | null {
-  if (request.model !== model_id) return { param: 'model', message: `the only model is ${model_id}` };
+function findFieldProblem(request: ChatRequest, modelId: string): Problem | null {
+  if (request.model !== modelId) return { param: 'model', message: `the only model is ${modelId}` };
   if (isGiven(request.max_tokens) && isGiven(request.max_completion_tokens)) {
     return { param: 'max_tokens', message: 'send max_completion_tokens alone; this is its legacy alias' };
   }
@@ -59,15 +59,15 @@ function findMessageProblem(messages: readonly ChatMessageInput[]): Problem | nu
     if (!isGiven(message.content) && !calls) {
       return { param, message: 'only an assistant message that makes tool calls may go without text' };
     }
-    if (textOf(message.content).length > limits.message_content_units) {
-      return { param, message: `its parts must take at most ${limits.message_content_units} UTF-16 units together` };
+    if (textOf(message.content).length > limits.maxMessageContentUnits) {
+      return { param, message: `its parts must take at most ${limits.maxMessageContentUnits} UTF-16 units together` };
     }
   }
   return null;
 }
 
 function normalise(request: ChatRequest): ChatReading {
-  const max_output_tokens = request.max_completion_tokens ?? request.max_tokens ?? limits.output_tokens_default;
+  const maxOutputTokens = request.max_completion_tokens ?? request.max_tokens ?? limits.defaultOutputTokens;
   return {
     subject_id: request.subject_id ?? undefined,
     tenant_id: request.tenant_id ?? undefined,
@@ -78,8 +78,8 @@ function normalise(request: ChatRequest): ChatReading {
       tool_choice: request.tool_choice ?? undefined,
       parallel_tool_calls: request.parallel_tool_calls ?? undefined,
       response_format: request.response_format ?? undefined,
-      max_output_tokens,
-      temperature: request.temperature ?? limits.temperature_default,
+      max_output_tokens: maxOutputTokens,
+      temperature: request.temperature ?? limits.defaultTemperature,
     },
     delivery: {
       stream: request.stream ?? false,

@@ -70,10 +70,10 @@ describe('POST /v1/inferences', () => {
   });
 
   test('identifiers match `^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$`', () => {
-    for (const subject_id of ['a', '9', 'a_.:-', 'a'.repeat(128)])
-      assert.equal(problemOf({ ...inference, subject_id }), null);
-    for (const subject_id of ['', '_a', 'a b', 'ä', 'a'.repeat(129), 'a\n', 5]) {
-      assert.equal(problemOf({ ...inference, subject_id }), 'subject_id');
+    for (const subjectId of ['a', '9', 'a_.:-', 'a'.repeat(128)])
+      assert.equal(problemOf({ ...inference, subject_id: subjectId }), null);
+    for (const subjectId of ['', '_a', 'a b', 'ä', 'a'.repeat(129), 'a\n', 5]) {
+      assert.equal(problemOf({ ...inference, subject_id: subjectId }), 'subject_id');
     }
   });
 
@@ -95,9 +95,10 @@ describe('POST /v1/inferences', () => {
   });
 
   test('`max_output_tokens` "integer 1-4096", `temperature` "number 0-1"', () => {
-    for (const max_output_tokens of [1, 4096]) assert.equal(problemOf({ ...inference, max_output_tokens }), null);
-    for (const max_output_tokens of [0, 4097, 1.5, '5', -1]) {
-      assert.equal(problemOf({ ...inference, max_output_tokens }), 'max_output_tokens');
+    for (const maxOutputTokens of [1, 4096])
+      assert.equal(problemOf({ ...inference, max_output_tokens: maxOutputTokens }), null);
+    for (const maxOutputTokens of [0, 4097, 1.5, '5', -1]) {
+      assert.equal(problemOf({ ...inference, max_output_tokens: maxOutputTokens }), 'max_output_tokens');
     }
     for (const temperature of [0, 0.5, 1]) assert.equal(problemOf({ ...inference, temperature }), null);
     for (const temperature of [-0.1, 1.1, '0', Infinity])
@@ -138,10 +139,10 @@ describe('POST /v1/inferences', () => {
 
   test('`tool_choice`: "`auto`, `none`, `required`, or `{type: function, function: {name}}`" of a tool that is offered', () => {
     const forced = { type: 'function', function: { name: 'look_up' } };
-    for (const tool_choice of ['auto', 'none', 'required', forced]) {
-      assert.equal(problemOf({ ...inference, tools: [tool], tool_choice }), null);
+    for (const toolChoice of ['auto', 'none', 'required', forced]) {
+      assert.equal(problemOf({ ...inference, tools: [tool], tool_choice: toolChoice }), null);
     }
-    for (const tool_choice of ['auto', 'none']) assert.equal(problemOf({ ...inference, tool_choice }), null);
+    for (const toolChoice of ['auto', 'none']) assert.equal(problemOf({ ...inference, tool_choice: toolChoice }), null);
     assert.equal(problemOf({ ...inference, tool_choice: 'any', tools: [tool] }), 'tool_choice');
     assert.equal(problemOf({ ...inference, tool_choice: { ...forced, extra: 1 }, tools: [tool] }), 'tool_choice.extra');
     assert.equal(problemOf({ ...inference, tool_choice: 'required' }), 'tool_choice');
@@ -169,9 +170,9 @@ describe('"Serialized messages and tools together must fit 64,000 string-length 
   });
 
   test('tools count as they were sent, before their defaults; empty `tools` means none', () => {
-    const tools_units = JSON.stringify([tool]).length;
-    assert.equal(problemOf({ ...inference, messages: messagesOf(64_000 - tools_units), tools: [tool] }), null);
-    assert.equal(problemOf({ ...inference, messages: messagesOf(64_001 - tools_units), tools: [tool] }), 'messages');
+    const toolsUnits = JSON.stringify([tool]).length;
+    assert.equal(problemOf({ ...inference, messages: messagesOf(64_000 - toolsUnits), tools: [tool] }), null);
+    assert.equal(problemOf({ ...inference, messages: messagesOf(64_001 - toolsUnits), tools: [tool] }), 'messages');
     assert.equal(problemOf({ ...inference, messages: messagesOf(64_000), tools: [] }), null);
   });
 });
@@ -186,8 +187,8 @@ describe('POST /v1/internalizations', () => {
     assert.equal(learningProblemOf({ ...learning, content: 'x'.repeat(19) }), 'content');
     assert.equal(learningProblemOf({ ...learning, content: 'x'.repeat(16_001) }), 'content');
     assert.equal(learningProblemOf({ ...learning, max_cost_microusd: 100_000_000 }), null);
-    for (const max_cost_microusd of [999_999, 100_000_001, 1_000_000.5, '1000000', undefined]) {
-      assert.equal(learningProblemOf({ ...learning, max_cost_microusd }), 'max_cost_microusd');
+    for (const maxCostMicrousd of [999_999, 100_000_001, 1_000_000.5, '1000000', undefined]) {
+      assert.equal(learningProblemOf({ ...learning, max_cost_microusd: maxCostMicrousd }), 'max_cost_microusd');
     }
     assert.equal(learningProblemOf({ ...learning, activate: 'yes' }), 'activate');
   });
@@ -244,10 +245,10 @@ describe('a reader', () => {
 
   test('counts the same units in every text', () => {
     const call = { id: '1', type: 'function', function: { name: 'a', arguments: `{"a":"${'😀'.repeat(7_996)}"}` } };
-    const called = (tool_call: unknown) => ({
+    const called = (toolCall: unknown) => ({
       ...inference,
       messages: [
-        { role: 'assistant', content: '', tool_calls: [tool_call] },
+        { role: 'assistant', content: '', tool_calls: [toolCall] },
         { role: 'tool', content: '', tool_call_id: '1' },
       ],
     });

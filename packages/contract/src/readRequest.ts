@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { findConversationProblem, findSizeProblem } from './conversation.js';
-import { echo_units_max, fieldPath } from './fieldPath.js';
+import { maxEchoUnits, fieldPath } from './fieldPath.js';
 import { inferenceRequest, type InferenceRequest } from './requests.js';
 
 /** A request body that was read, or the first field that does not fit. `param` is '' for the body itself. */
@@ -41,7 +41,7 @@ export function readInferenceRequest(body: unknown): ReadOutcome<InferenceReques
 function invalid(path: readonly PropertyKey[], message: string): ReadOutcome<never> {
   return {
     kind: 'invalid',
-    param: fieldPath(path).slice(0, echo_units_max),
-    message: message.slice(0, echo_units_max),
+    param: fieldPath(path).slice(0, maxEchoUnits),
+    message: message.slice(0, maxEchoUnits),
   };
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
-import { nestsAtMost, nesting_levels_max } from './nesting.js';
+import { nestsAtMost, maxNestingLevels } from './nesting.js';
 import { textOfUnits } from './text.js';
 
 /** Request bodies of the native endpoints on the wire. Unknown fields are refused everywhere. */
 
-const functionArguments = textOfUnits(0, limits.function_arguments_units);
+const functionArguments = textOfUnits(0, limits.maxFunctionArgumentsUnits);
 
 export const wireToolCall = z.strictObject({
   id: toolCallId,
@@ -16,9 +16,9 @@ export const wireToolCall = z.strictObject({
 
 export const wireMessage = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: textOfUnits(0, limits.message_content_units),
+  content: textOfUnits(0, limits.maxMessageContentUnits),
   name: functionName.optional(),
-  tool_calls: z.array(wireToolCall).min(limits.tool_calls_min).max(limits.tool_calls_max).optional(),
+  tool_calls: z.array(wireToolCall).min(limits.minToolCalls).max(limits.maxToolCalls).optional(),
   tool_call_id: toolCallId.optional(),
 });
 
@@ -28,11 +28,11 @@ export const wireTool = z.strictObject({
   type: z.literal('function'),
   function: z.strictObject({
     name: functionName,
-    description: textOfUnits(0, limits.tool_description_units).optional(),
+    description: textOfUnits(0, limits.maxToolDescriptionUnits).optional(),
     parameters: z
       .record(z.string(), z.unknown())
-      .refine((value) => nestsAtMost(value, nesting_levels_max), {
-        error: `nested deeper than ${nesting_levels_max} levels`,
+      .refine((value) => nestsAtMost(value, maxNestingLevels), {
+        error: `nested deeper than ${maxNestingLevels} levels`,
       })
       .default(defaultParameters),
     strict: z.literal(false).optional(),
@@ -53,24 +53,24 @@ export const inferenceRequest = z.strictObject({
   subject_id: identifier,
   tenant_id: identifier.optional(),
   adapter_version: identifier.optional(),
-  messages: z.array(wireMessage).min(limits.messages_min).max(limits.messages_max),
-  tools: z.array(wireTool).max(limits.tools_max).optional(),
+  messages: z.array(wireMessage).min(limits.minMessages).max(limits.maxMessages),
+  tools: z.array(wireTool).max(limits.maxTools).optional(),
   tool_choice: wireToolChoice.optional(),
   parallel_tool_calls: z.boolean().optional(),
   response_format: responseFormat.optional(),
   max_output_tokens: z
     .int()
-    .min(limits.output_tokens_min)
-    .max(limits.output_tokens_max)
-    .default(limits.output_tokens_default),
-  temperature: z.number().min(limits.temperature_min).max(limits.temperature_max).default(limits.temperature_default),
+    .min(limits.minOutputTokens)
+    .max(limits.maxOutputTokens)
+    .default(limits.defaultOutputTokens),
+  temperature: z.number().min(limits.minTemperature).max(limits.maxTemperature).default(limits.defaultTemperature),
 });
 
 export const internalizationRequest = z.strictObject({
   subject_id: identifier,
   tenant_id: identifier.optional(),
-  content: textOfUnits(limits.learning_content_min_units, limits.learning_content_max_units),
-  max_cost_microusd: z.int().min(limits.learning_max_cost_min_microusd).max(limits.learning_max_cost_max_microusd),
+  content: textOfUnits(limits.minLearningContentUnits, limits.maxLearningContentUnits),
+  max_cost_microusd: z.int().min(limits.minLearningMaxCostMicrousd).max(limits.maxLearningMaxCostMicrousd),
   activate: z.boolean().default(true),
 });
 
@@ -84,10 +84,10 @@ export const activationRequest = z.strictObject({
 export const jobListQuery = z.strictObject({
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, `must be an integer from ${limits.jobs_page_min} to ${limits.jobs_page_max}`)
+    .regex(/^\d{1,3}$/, `must be an integer from ${limits.minJobsPage} to ${limits.maxJobsPage}`)
     .transform(Number)
-    .pipe(z.int().min(limits.jobs_page_min).max(limits.jobs_page_max))
-    .default(limits.jobs_page_default),
+    .pipe(z.int().min(limits.minJobsPage).max(limits.maxJobsPage))
+    .default(limits.defaultJobsPage),
   cursor: z.string().optional(),
 });
 

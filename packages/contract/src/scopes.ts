@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a key may do. See "Authentication" in the API document. */
+/** The rights that a key can have. See "Authentication" in the API document. */
 export const scopes = ['read', 'inference', 'internalize', 'adapters'] as const;
 export const scope = z.enum(scopes);
 export type Scope = z.infer<typeof scope>;

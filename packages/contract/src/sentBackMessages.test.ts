@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readChatRequest, type ChatReading } from './readChatRequest.js';
 
 const message = { role: 'user', content: 'question' };
-const tool_call = { id: '1', type: 'function', function: { name: 'look_up', arguments: '{}' } };
+const toolCall = { id: '1', type: 'function', function: { name: 'look_up', arguments: '{}' } };
 const result = { role: 'tool', content: 'found', tool_call_id: '1' };
 
 const withMessages = (...messages: unknown[]) => ({ model: 'model-5.3', messages });
@@ -18,7 +18,7 @@ const dumped = { refusal: null, annotations: null, audio: null, function_call: n
 
 test('a message comes back as the official Python client dumps it', () => {
   const answer = { role: 'assistant', content: 'answer' };
-  const calling = { role: 'assistant', content: null, tool_calls: [tool_call] };
+  const calling = { role: 'assistant', content: null, tool_calls: [toolCall] };
   const plain = read(withMessages(message, answer, message, calling, result, message));
   const sent = [
     { ...message, ...dumped, tool_calls: null },
@@ -54,11 +54,11 @@ test('"`refusal`, `annotations`, `audio` and `function_call` of a message … ar
 
 test('"`index` and `parsed_arguments` of a message\'s tool call are dropped"', () => {
   const calling = (call: object) => withMessages({ role: 'assistant', content: null, tool_calls: [call] }, result);
-  for (const parsed_arguments of [null, {}, { a: [1] }]) {
-    const streamed = { ...tool_call, index: 0, parsed_arguments };
-    const parsed = { ...tool_call, function: { ...tool_call.function, parsed_arguments } };
-    for (const call of [streamed, parsed]) assert.deepEqual(read(calling(call)), read(calling(tool_call)));
+  for (const parsedArguments of [null, {}, { a: [1] }]) {
+    const streamed = { ...toolCall, index: 0, parsed_arguments: parsedArguments };
+    const parsed = { ...toolCall, function: { ...toolCall.function, parsed_arguments: parsedArguments } };
+    for (const call of [streamed, parsed]) assert.deepEqual(read(calling(call)), read(calling(toolCall)));
   }
-  const unknown = readChatRequest(calling({ ...tool_call, position: 0 }), 'model-5.3');
+  const unknown = readChatRequest(calling({ ...toolCall, position: 0 }), 'model-5.3');
   assert.equal(unknown.kind === 'invalid' && unknown.param, 'messages[0].tool_calls[0].position');
 });

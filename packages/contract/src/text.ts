@@ -5,12 +5,12 @@ import { z } from 'zod';
  * points, by which a text of emoji would be half as long. The description shows the bounds of JSON Schema, which come
  * closest.
  */
-export function textOfUnits(min_units: number, max_units: number) {
-  const range = min_units === 0 ? `at most ${max_units}` : `${min_units}-${max_units}`;
+export function textOfUnits(minUnits: number, maxUnits: number) {
+  const range = minUnits === 0 ? `at most ${maxUnits}` : `${minUnits}-${maxUnits}`;
   return z
     .string()
-    .refine(({ length }) => length >= min_units && length <= max_units, {
+    .refine(({ length }) => length >= minUnits && length <= maxUnits, {
       error: ({ input }) => `must take ${range} UTF-16 units, not ${String(input).length}`,
     })
-    .meta({ ...(min_units === 0 ? {} : { minLength: min_units }), maxLength: max_units });
+    .meta({ ...(minUnits === 0 ? {} : { minLength: minUnits }), maxLength: maxUnits });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** What the hub promises about a file's content, and the name of its blob. */
+/** The hash that the hub promises for a file's content, and the name of its blob. */
 export interface ContentHash {
   /** Large files (LFS) are known by their SHA-256, the others by git's own hash of a blob. */
   readonly kind: 'sha256' | 'git-sha1';

@@ -19,7 +19,7 @@ export interface BlobDownload {
 }
 
 /** Wrong content may have been damaged before, or on its way, so it is fetched once more. */
-const wrong_max = 2;
+const maxWrong = 2;
 
 /** Earlier releases of Python's tools write to another name, so nobody else appends to this file. */
 export function partialOf(blob: string): string {
@@ -36,7 +36,7 @@ export async function downloadBlob(client: HubClient, download: BlobDownload): P
   const { blob, file, patience, signal } = download;
   await mkdir(path.dirname(blob), { recursive: true });
   const partial = partialOf(blob);
-  for (let wrong = 0; wrong < wrong_max; wrong += 1) {
+  for (let wrong = 0; wrong < maxWrong; wrong += 1) {
     const handle = await open(partial, 'a');
     try {
       const reached = async (): Promise<number> => (await handle.stat()).size;
@@ -134,7 +134,7 @@ async function beginAnew(handle: FileHandle): Promise<number> {
   return 0;
 }
 
-/** What the hub says beside a file must agree with its listing. It is better to know before gigabytes than after. */
+/** The headers beside a file must agree with the hub's listing. It is better to know before gigabytes than after. */
 function checkPromise(client: HubClient, { file, commit }: BlobDownload, { hubHeaders, response }: HubAnswer): void {
   if (response.status >= 400 && response.status !== 416) return;
   const promises: readonly (readonly [string, string])[] = [

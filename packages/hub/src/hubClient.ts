@@ -40,7 +40,7 @@ export class PassingFailure extends Error {
   }
 }
 
-const redirects_max = 10;
+const maxRedirects = 10;
 
 /** Asks one hub about one model. */
 export class HubClient {
@@ -56,7 +56,7 @@ export class HubClient {
   async ask(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubAnswer> {
     let hubHeaders = new Headers();
     let at = url;
-    for (let hops = 0; hops <= redirects_max; hops += 1) {
+    for (let hops = 0; hops <= maxRedirects; hops += 1) {
       const fromHub = this.isHub(at);
       const { token } = this.settings;
       const credentials: Record<string, string> =

@@ -43,7 +43,7 @@ export function isMissing(error: unknown): boolean {
   return systemCode(error) === 'ENOENT';
 }
 
-/** What a failure of the file system means to the owner of the cache. */
+/** Turns a failure of the file system into an error for the owner of the cache. */
 export function cacheError(error: unknown, cacheFolder: string): unknown {
   if (error instanceof HubError) return error;
   const code = systemCode(error);

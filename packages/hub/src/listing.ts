@@ -24,9 +24,9 @@ export interface ListingOptions {
   readonly signal?: AbortSignal;
 }
 
-const entries_max = 100_000;
+const maxEntries = 100_000;
 /** One answer lists at most a thousand files. */
-const answer_bytes_max = 2 ** 26;
+const maxAnswerBytes = 2 ** 26;
 
 const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 const sizeSchema = z.int().nonnegative();
@@ -55,7 +55,7 @@ export async function listModel(client: HubClient, name: ModelName, options: Lis
     let count = 0;
     for await (const entry of listFiles({ ...ask, repo, revision: sha, recursive: true })) {
       count += 1;
-      if (count > entries_max) throw senseless(client, `it lists more than ${entries_max} files`);
+      if (count > maxEntries) throw senseless(client, `it lists more than ${maxEntries} files`);
       if (entry.type !== 'file') continue;
       const parsed = entrySchema.safeParse(entry);
       if (!parsed.success) throw senseless(client, z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '));
@@ -102,7 +102,7 @@ async function readAll(client: HubClient, response: Response, watch: IdleWatch):
     for await (const piece of piecesOf(response)) {
       watch.heard();
       bytes += piece.byteLength;
-      if (bytes > answer_bytes_max) throw senseless(client, `it answers with more than ${answer_bytes_max} bytes`);
+      if (bytes > maxAnswerBytes) throw senseless(client, `it answers with more than ${maxAnswerBytes} bytes`);
       pieces.push(piece);
     }
   } catch (error) {

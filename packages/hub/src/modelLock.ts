@@ -17,7 +17,7 @@ export interface WaitOptions {
   readonly onWaiting?: (owner: string) => void;
 }
 
-const wait_ms = 200;
+const waitMs = 200;
 
 /** Does the work while nobody else changes the model in the cache. Waits for anybody who does. */
 export async function withModelLock<T>(
@@ -29,7 +29,7 @@ export async function withModelLock<T>(
   let taken = await tryLock(lockFile);
   if (taken.kind === 'taken') onWaiting?.(taken.owner);
   while (taken.kind === 'taken') {
-    await sleep(wait_ms, undefined, signal === undefined ? {} : { signal });
+    await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
     taken = await tryLock(lockFile);
   }
   try {

@@ -8,7 +8,7 @@ export interface ModelName {
 
 export const defaultRevision = 'main';
 
-/** What hubs allow in either part: at most 96 letters, digits, `_`, `-` and `.`, which is not at an end. */
+/** Hubs allow this in either part: at most 96 letters, digits, `_`, `-` and `.`, which is not at an end. */
 const part = /^(?![.-])[\w.-]{1,96}(?<![.-])$/;
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PassingFailure, type HubClient, type Patience } from './hubClient.js';
 
 /** The attempts end at some point, however far each comes. */
-const failures_max = 100;
+const maxFailures = 100;
 
 /**
  * Tries again after each `PassingFailure`, until this many in a row made no progress.
@@ -25,7 +25,7 @@ export async function patiently<T>(
       inRow = now > farthest ? 1 : inRow + 1;
       farthest = Math.max(farthest, now);
       total += 1;
-      if (inRow >= attempts || total >= failures_max) throw client.unreachable(error);
+      if (inRow >= attempts || total >= maxFailures) throw client.unreachable(error);
       await sleep(Math.max(pauseMs(inRow), error.retryAfterMs ?? 0), undefined, signal === undefined ? {} : { signal });
     }
   }

@@ -25,23 +25,23 @@ documentedRule("They are those of Python's `huggingface_hub`, and are read as it
   const env = { HF_HOME: '/models', HUGGINGFACE_HUB_CACHE: '/old', HF_HUB_CACHE: '/hub' };
   assert.equal(await cacheOf(env), path.resolve('/hub'));
 
-  const endpointOf = async (HF_ENDPOINT?: string): Promise<string> =>
-    (await readHubSettings({ HF_ENDPOINT }, home)).endpoint;
+  const endpointOf = async (hfEndpoint?: string): Promise<string> =>
+    (await readHubSettings({ HF_ENDPOINT: hfEndpoint }, home)).endpoint;
   assert.equal(await endpointOf(), 'https://huggingface.co');
   assert.equal(await endpointOf('http://127.0.0.1:8000/mirror//'), 'http://127.0.0.1:8000/mirror');
 });
 
 documentedRule('An empty variable counts as unset.', async (t) => {
-  const HF_HOME = await folderWithToken(t, 'hf_file');
-  const unset = await readHubSettings({ HF_HOME }, home);
+  const hfHome = await folderWithToken(t, 'hf_file');
+  const unset = await readHubSettings({ HF_HOME: hfHome }, home);
   assert.equal(unset.token?.secret, 'hf_file');
-  const empty = { HF_HOME, HF_ENDPOINT: '', HF_TOKEN: ' ', HF_HUB_CACHE: '', HF_HUB_OFFLINE: '' };
+  const empty = { HF_HOME: hfHome, HF_ENDPOINT: '', HF_TOKEN: ' ', HF_HUB_CACHE: '', HF_HUB_OFFLINE: '' };
   assert.deepEqual(await readHubSettings(empty, home), unset);
 });
 
 documentedRule('`~` at the beginning of a folder and `$NAME` in it are replaced.', async () => {
-  const cacheOf = async (HF_HUB_CACHE: string): Promise<string> =>
-    (await readHubSettings({ HF_HUB_CACHE, DISK: '/disk' }, home)).cacheFolder;
+  const cacheOf = async (hfHubCache: string): Promise<string> =>
+    (await readHubSettings({ HF_HUB_CACHE: hfHubCache, DISK: '/disk' }, home)).cacheFolder;
   assert.equal(await cacheOf('~/models'), path.join(home, 'models'));
   assert.equal(await cacheOf('$DISK/models'), path.resolve('/disk/models'));
   assert.equal(await cacheOf('${DISK}s/models'), path.resolve('/disks/models'));
@@ -51,20 +51,20 @@ documentedRule('`~` at the beginning of a folder and `$NAME` in it are replaced.
 documentedRule(
   'what the file `$HF_HOME/token` holds, which `hf auth login` writes (`HF_TOKEN_PATH` names another)',
   async (t) => {
-    const HF_HOME = await folderWithToken(t, '\n hf_file\r\n');
+    const hfHome = await folderWithToken(t, '\n hf_file\r\n');
     const tokenOf = async (env: Environment): Promise<unknown> => (await readHubSettings(env, home)).token;
-    assert.deepEqual(await tokenOf({ HF_HOME }), { secret: 'hf_file', source: path.join(HF_HOME, 'token') });
-    assert.deepEqual(await tokenOf({ HF_HOME, HF_TOKEN: ' hf_variable ' }), {
+    assert.deepEqual(await tokenOf({ HF_HOME: hfHome }), { secret: 'hf_file', source: path.join(hfHome, 'token') });
+    assert.deepEqual(await tokenOf({ HF_HOME: hfHome, HF_TOKEN: ' hf_variable ' }), {
       secret: 'hf_variable',
       source: 'HF_TOKEN',
     });
     const old = { secret: 'hf_old', source: 'HUGGING_FACE_HUB_TOKEN' };
-    assert.deepEqual(await tokenOf({ HF_HOME, HUGGING_FACE_HUB_TOKEN: 'hf_old' }), old);
-    assert.equal(await tokenOf({ HF_HOME, HF_TOKEN_PATH: path.join(HF_HOME, 'none') }), null);
-    assert.equal(await tokenOf({ HF_HOME, HF_HUB_DISABLE_IMPLICIT_TOKEN: '1' }), null);
+    assert.deepEqual(await tokenOf({ HF_HOME: hfHome, HUGGING_FACE_HUB_TOKEN: 'hf_old' }), old);
+    assert.equal(await tokenOf({ HF_HOME: hfHome, HF_TOKEN_PATH: path.join(hfHome, 'none') }), null);
+    assert.equal(await tokenOf({ HF_HOME: hfHome, HF_HUB_DISABLE_IMPLICIT_TOKEN: '1' }), null);
     assert.equal(await tokenOf({}), null);
     await assert.rejects(
-      tokenOf({ HF_HOME, HF_TOKEN_PATH: path.join(HF_HOME, 'sub') }),
+      tokenOf({ HF_HOME: hfHome, HF_TOKEN_PATH: path.join(hfHome, 'sub') }),
       /cannot be read; HF_TOKEN takes/,
     );
   },
@@ -79,14 +79,14 @@ test('offline is said as Python reads it', async () => {
 
 test('what cannot be meant is refused by the name of its variable, without the secret in it', async (t) => {
   const secret = 'geheim';
-  const HF_HOME = await folderWithToken(t, `${secret} two`);
+  const hfHome = await folderWithToken(t, `${secret} two`);
   const wrong: readonly (readonly [Environment, RegExp])[] = [
     [{ HF_ENDPOINT: 'huggingface.co' }, /^HF_ENDPOINT must be an address that starts with http/],
     [{ HF_ENDPOINT: 'ftp://huggingface.co' }, /^HF_ENDPOINT must be/],
     [{ HF_ENDPOINT: `https://ada:${secret}@hub.example` }, /^HF_ENDPOINT must hold no user and password/],
     [{ HF_TOKEN: `${secret}\u2026` }, /^HF_TOKEN holds no token/],
     [{ HF_TOKEN: `${secret} two` }, /^HF_TOKEN holds no token/],
-    [{ HF_HOME }, /token holds no token/],
+    [{ HF_HOME: hfHome }, /token holds no token/],
   ];
   for (const [env, message] of wrong) {
     await assert.rejects(readHubSettings(env, home), (error: Error & { code?: string }) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What an identifier names. The prefix helps to recognise a stray one in a log. */
+/** The kind of thing that an identifier names. The prefix helps to recognise a stray one in a log. */
 export type IdPrefix = 'prj' | 'key' | 'sub' | 'job' | 'ver' | 'req' | 'mem';
 
 /** A new opaque identifier with 144 random bits: unguessable, and of the wire's identifier format. */

@@ -195,8 +195,11 @@ test('a candidate that there was too little money to compare is not accepted', a
     const journal = new MemoryJournal();
     for (const phase of learningPhases.slice(0, -1)) journal.stored.set(phase, whole.stored.get(phase)!);
     const capNanousd = costNanousd(journal.usage, budget) + share * evaluation;
-    const max_compute_microusd = Math.ceil(capNanousd / 1000);
-    const outcome = await learn(inputOf({ max_compute_microusd, workFolder: join(folder, 'expected') }), journal);
+    const maxComputeMicrousd = Math.ceil(capNanousd / 1000);
+    const outcome = await learn(
+      inputOf({ max_compute_microusd: maxComputeMicrousd, workFolder: join(folder, 'expected') }),
+      journal,
+    );
     assert.ok(outcome.kind !== 'budget_exhausted');
     return outcome;
   };
@@ -256,11 +259,11 @@ test('who was cancelled leaves the work folder as it is', async () => {
 });
 
 test('the cap is never passed, however small', async () => {
-  for (const max_compute_microusd of [0, 3_000, 60_000, 120_000]) {
-    const input = inputOf({ max_compute_microusd });
+  for (const maxComputeMicrousd of [0, 3_000, 60_000, 120_000]) {
+    const input = inputOf({ max_compute_microusd: maxComputeMicrousd });
     const outcome = await learn(input);
-    assert.ok(costNanousd(outcome.usage, input.budget) <= max_compute_microusd * 1000, outcome.kind);
-    if (max_compute_microusd <= 3_000) assert.equal(outcome.kind, 'budget_exhausted');
+    assert.ok(costNanousd(outcome.usage, input.budget) <= maxComputeMicrousd * 1000, outcome.kind);
+    if (maxComputeMicrousd <= 3_000) assert.equal(outcome.kind, 'budget_exhausted');
   }
 });
 

@@ -7,7 +7,7 @@ import { openConformanceService } from '../service.js';
  * runs the jobs, so chat completions do not wait for theirs.
  */
 const logger = pino({ level: 'error' }, pino.destination(2));
-const service = await openConformanceService({ chat_wait_ms: 0, logger }, { durable: false });
+const service = await openConformanceService({ chatWaitMs: 0, logger }, { durable: false });
 await service.app.app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
 const { port } = service.app.app.server.address() as AddressInfo;
 process.stdout.write(`http://127.0.0.1:${port} ${service.key.secret}\n`);

@@ -16,7 +16,7 @@ const seed = 20_261_120;
 /** This many requests run at once, as callers do it; it is also faster. */
 const concurrency = 8;
 /** The database is looked at whenever so many requests have been answered. */
-const batch_size = 500;
+const batchSize = 500;
 
 const { paths } = openApiDocument();
 
@@ -27,7 +27,7 @@ let rich: TestKey;
 let poor: TestKey;
 before(async () => {
   // A context that long prompts pass, chats that do not wait (no worker runs), and no log to collect.
-  const overrides = { contextLength: 12_000, chat_wait_ms: 0, logger: pino({ level: 'silent' }) };
+  const overrides = { contextLength: 12_000, chatWaitMs: 0, logger: pino({ level: 'silent' }) };
   service = await openConformanceService(overrides, { durable: false });
   const { db } = service.database;
   rich = await createTestKey(db, await createTestProject(db, 1_000_000_000_000_000));
@@ -60,11 +60,11 @@ async function send({ method, url, headers, body }: SentRequest, key: TestKey): 
   const response = await call(service.app.app, method, url, { key, headers, ...(body === undefined ? {} : { body }) });
   const status = response.statusCode;
   assert.match(String(response.headers['x-request-id']), /^req_/);
-  const is_stream = response.body.startsWith(':');
-  if (status < 400 && !is_stream) {
+  const isStream = response.body.startsWith(':');
+  if (status < 400 && !isStream) {
     return { status, code: null, admitted_job_id: status === 202 ? response.json<{ id: string }>().id : null };
   }
-  const parsed = JSON.parse(is_stream ? lastEvent(response.body) : response.body) as ErrorEnvelope;
+  const parsed = JSON.parse(isStream ? lastEvent(response.body) : response.body) as ErrorEnvelope;
   const { code, retryable, request_id, job_id = null } = parsed.error;
   assert.equal(errorTable[code].retryable, retryable);
   assert.equal(request_id, response.headers['x-request-id']);
@@ -96,9 +96,9 @@ async function sendAll(
 ): Promise<ReadonlyMap<string, number>> {
   const answers = new Map<string, number>();
   const admitted = new Set<string>();
-  const { jobs: jobs_before } = await findHalfStates(service.database.db);
-  for (let start = 0; start < requests.length; start += batch_size) {
-    const queue = requests.slice(start, start + batch_size).entries();
+  const { jobs: jobsBefore } = await findHalfStates(service.database.db);
+  for (let start = 0; start < requests.length; start += batchSize) {
+    const queue = requests.slice(start, start + batchSize).entries();
     const worker = async (): Promise<void> => {
       for (const [index, request] of queue) {
         const answer = await send(request, index % 8 === 0 ? poor : rich);
@@ -116,8 +116,8 @@ async function sendAll(
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
     const state = await findHalfStates(service.database.db);
-    assert.deepEqual(state.half_states, []);
-    assert.equal(state.jobs - jobs_before, admitted.size, 'as many jobs as were admitted');
+    assert.deepEqual(state.halfStates, []);
+    assert.equal(state.jobs - jobsBefore, admitted.size, 'as many jobs as were admitted');
   }
   return answers;
 }

@@ -24,16 +24,16 @@ const anyIdentifier = fc
   .tuple(first, fc.string({ unit: oneOf('abcXYZ019_.:-'), maxLength: 12 }))
   .map(([head, tail]) => head + tail);
 /** Mostly one of few, so that requests meet. */
-const subject_id = fc.oneof(
+const subjectId = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom('ada', 'bob', 'cyd', 'dan') },
   { weight: 1, arbitrary: anyIdentifier },
 );
-const tenant_id = fc.constantFrom('blue', 'green', 'a'.repeat(128));
+const tenantId = fc.constantFrom('blue', 'green', 'a'.repeat(128));
 const functionName = fc.string({ unit: oneOf('abAB01_-'), minLength: 1, maxLength: 64 });
 /** Anything that JSON can carry, lone surrogates and U+0000 too, and sometimes as much as is allowed. */
 const content = fc.oneof(
   { weight: 12, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
-  { weight: 1, arbitrary: fc.nat(limits.message_content_units).map((length) => 'x'.repeat(length)) },
+  { weight: 1, arbitrary: fc.nat(limits.maxMessageContentUnits).map((length) => 'x'.repeat(length)) },
   { weight: 1, arbitrary: fc.constantFrom('', '\u0000', '\ud800', '🙂'.repeat(20)) },
 );
 /** Content of messages that may not be empty. */
@@ -85,13 +85,13 @@ function blockMessages(
   offset: number,
 ): object[] {
   const ids = block.texts.map((_, call) => `call-${offset}-${call}`);
-  const tool_calls = block.texts.map((text, call) => ({
+  const toolCalls = block.texts.map((text, call) => ({
     id: ids[call],
     type: 'function',
     function: { name: block.name, arguments: text },
   }));
-  const results = ids.map((tool_call_id) => ({ role: 'tool', content: block.said, tool_call_id }));
-  return [{ role: 'assistant', content: '', tool_calls }, ...(block.reversed ? results.reverse() : results)];
+  const results = ids.map((toolCallId) => ({ role: 'tool', content: block.said, tool_call_id: toolCallId }));
+  return [{ role: 'assistant', content: '', tool_calls: toolCalls }, ...(block.reversed ? results.reverse() : results)];
 }
 
 /** Tools with distinct names, and a choice that they allow. */
@@ -118,9 +118,9 @@ const shared = {
 };
 /** Two of the longest contents in one conversation can pass what is allowed together. */
 function fits({ messages: sent, tools = [] }: { readonly messages: object; readonly tools?: object }): boolean {
-  return JSON.stringify(sent).length + JSON.stringify(tools).length <= limits.serialized_messages_and_tools_units;
+  return JSON.stringify(sent).length + JSON.stringify(tools).length <= limits.maxSerializedMessagesAndToolsUnits;
 }
-const outputTokens = option(fc.integer({ min: limits.output_tokens_min, max: limits.output_tokens_max }));
+const outputTokens = option(fc.integer({ min: limits.minOutputTokens, max: limits.maxOutputTokens }));
 /** Few enough to be used again, now and then with other input. */
 const idempotencyKey = fc.oneof(
   { weight: 1, arbitrary: fc.nat(40).map((number) => `again-${number}-key`) },
@@ -144,11 +144,11 @@ function get(operation: string, url: fc.Arbitrary<string>): fc.Arbitrary<SentReq
 /** Any valid request to any endpoint. */
 export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<SentRequest> {
   const version = fc.constantFrom('base', 'ver_unknown', ...version_ids);
-  const tenant = fc.option(tenant_id, { nil: undefined, freq: 4 });
+  const tenant = fc.option(tenantId, { nil: undefined, freq: 4 });
   const inference = fc
     .record({
       ...shared,
-      subject_id,
+      subject_id: subjectId,
       tenant_id: tenant,
       adapter_version: option(version),
       max_output_tokens: outputTokens,
@@ -158,21 +158,21 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
   const chat = fc
     .record({
       ...shared,
-      subject_id: option(subject_id),
-      tenant_id: fc.option(tenant_id, { nil: null, freq: 4 }),
-      max_completion_tokens: fc.option(fc.integer({ min: 1, max: limits.output_tokens_max }), { freq: 2 }),
+      subject_id: option(subjectId),
+      tenant_id: fc.option(tenantId, { nil: null, freq: 4 }),
+      max_completion_tokens: fc.option(fc.integer({ min: 1, max: limits.maxOutputTokens }), { freq: 2 }),
       stream: option(fc.boolean()),
       n: option(fc.constant(1)),
     })
     .map(({ toolFields: fields, ...body }) => ({ model: 'model-5.3', ...body, ...fields }))
     .filter(fits);
   const learning = fc.record({
-    subject_id,
+    subject_id: subjectId,
     tenant_id: tenant,
     content: fc.string({ unit: 'binary', minLength: 20, maxLength: 60 }),
     max_cost_microusd: fc.integer({
-      min: limits.learning_max_cost_min_microusd,
-      max: limits.learning_max_cost_max_microusd,
+      min: limits.minLearningMaxCostMicrousd,
+      max: limits.maxLearningMaxCostMicrousd,
     }),
     activate: option(fc.boolean()),
   });

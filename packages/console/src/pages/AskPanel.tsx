@@ -12,21 +12,21 @@ import { hasEnded, jobQuery, of } from '../queries.js';
 export function AskPanel({ subject }: { readonly subject: string }) {
   const project = useProject();
   const [question, setQuestion] = useState('Who invented the Lume Lamp?');
-  const [of_base, of_active] = [useIdempotencyKey(), useIdempotencyKey()];
+  const [ofBase, ofActive] = [useIdempotencyKey(), useIdempotencyKey()];
   const ask = useMutation({
     mutationFn: async () => {
       const path = `${of(project)}/inferences`;
       const active = { subject_id: subject, question };
       const base = { ...active, adapter_version: 'base' };
       const [first, second] = await Promise.all([
-        post(consoleReceipt, path, base, of_base.keyOf(base)),
-        post(consoleReceipt, path, active, of_active.keyOf(active)),
+        post(consoleReceipt, path, base, ofBase.keyOf(base)),
+        post(consoleReceipt, path, active, ofActive.keyOf(active)),
       ]);
       return { base: first.id, active: second.id };
     },
     onSuccess: () => {
-      of_base.done();
-      of_active.done();
+      ofBase.done();
+      ofActive.done();
     },
   });
   return (

@@ -9,8 +9,8 @@ import { jobQuery } from '../queries.js';
 
 export function JobPage() {
   const project = useProject();
-  const { job: job_id = '' } = useParams({ strict: false });
-  const { data, error, isPending } = useQuery(jobQuery(project, job_id));
+  const { job: jobId = '' } = useParams({ strict: false });
+  const { data, error, isPending } = useQuery(jobQuery(project, jobId));
   return (
     <>
       <p>

@@ -10,7 +10,7 @@ import { NewKey } from './NewKey.js';
 
 export function Keys() {
   const project = useProject();
-  const may_write = useMayWrite();
+  const mayWrite = useMayWrite();
   const keys = useQuery(keysQuery(project));
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<ConsoleKey | null>(null);
@@ -18,7 +18,7 @@ export function Keys() {
     <>
       <div className="title">
         <h1>API keys</h1>
-        {may_write && (
+        {mayWrite && (
           <button className="primary" onClick={() => setMaking(true)}>
             Create a key
           </button>
@@ -54,7 +54,7 @@ export function Keys() {
                   <td>{describeEnd(key)}</td>
                   <td>{key.last_used_at === null ? 'never' : formatAge(key.last_used_at)}</td>
                   <td>
-                    {may_write && key.revoked_at === null && (
+                    {mayWrite && key.revoked_at === null && (
                       <button onClick={() => setRevoking(key)} aria-label={`Revoke ${key.name}`}>
                         Revoke
                       </button>
@@ -70,7 +70,7 @@ export function Keys() {
         <NewKey onDone={() => setMaking(false)} />
       </Dialog>
       <Dialog title={`Revoke ${revoking?.name ?? ''}?`} open={revoking !== null} onClose={() => setRevoking(null)}>
-        {revoking !== null && <Revoke of_key={revoking} onDone={() => setRevoking(null)} />}
+        {revoking !== null && <Revoke ofKey={revoking} onDone={() => setRevoking(null)} />}
       </Dialog>
     </>
   );
@@ -82,11 +82,11 @@ function describeEnd({ revoked_at, expires_at }: ConsoleKey) {
   return Date.parse(expires_at) <= Date.now() ? <Status name="expired" /> : formatTime(expires_at);
 }
 
-function Revoke({ of_key, onDone }: { readonly of_key: ConsoleKey; readonly onDone: () => void }) {
+function Revoke({ ofKey, onDone }: { readonly ofKey: ConsoleKey; readonly onDone: () => void }) {
   const project = useProject();
   const client = useQueryClient();
   const revoke = useMutation({
-    mutationFn: () => post(consoleKey, `${of(project)}/keys/${encodeURIComponent(of_key.id)}/revoke`),
+    mutationFn: () => post(consoleKey, `${of(project)}/keys/${encodeURIComponent(ofKey.id)}/revoke`),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: keysQuery(project).queryKey });
       onDone();

@@ -17,11 +17,11 @@ const example =
 export function LearnPanel({ subject }: { readonly subject: string }) {
   const project = useProject();
   const [content, setContent] = useState(example);
-  const [max_cost_usd, setMaxCost] = useState(5);
+  const [maxCostUsd, setMaxCost] = useState(5);
   const idempotency = useIdempotencyKey();
   const learn = useMutation({
     mutationFn: () => {
-      const body = { subject_id: subject, content, max_cost_microusd: Math.round(max_cost_usd * 1_000_000) };
+      const body = { subject_id: subject, content, max_cost_microusd: Math.round(maxCostUsd * 1_000_000) };
       return post(consoleReceipt, `${of(project)}/internalizations`, body, idempotency.keyOf(body));
     },
     onSuccess: () => idempotency.done(),
@@ -60,7 +60,7 @@ export function LearnPanel({ subject }: { readonly subject: string }) {
               max={100}
               step={0.5}
               required
-              value={max_cost_usd}
+              value={maxCostUsd}
               onChange={(event) => setMaxCost(event.target.valueAsNumber)}
             />
           )}
@@ -79,10 +79,10 @@ function Watched({ job_id }: { readonly job_id: string }) {
   const project = useProject();
   const client = useQueryClient();
   const { data, error } = useQuery(jobQuery(project, job_id));
-  const has_ended = data !== undefined && hasEnded(data.job.status);
+  const isOver = data !== undefined && hasEnded(data.job.status);
   useEffect(() => {
-    if (has_ended) void client.invalidateQueries({ queryKey: ['subjects', project] });
-  }, [client, project, has_ended]);
+    if (isOver) void client.invalidateQueries({ queryKey: ['subjects', project] });
+  }, [client, project, isOver]);
   if (data === undefined) return <ErrorNote error={error} />;
   const { job } = data;
   return (
@@ -94,7 +94,7 @@ function Watched({ job_id }: { readonly job_id: string }) {
         </Link>
         {job.billing.settled && `, charged ${formatUsd(job.billing.charged_microusd)}`}
       </p>
-      {has_ended ? <LearningOutcome job={job} /> : <JobProgress detail={data} />}
+      {isOver ? <LearningOutcome job={job} /> : <JobProgress detail={data} />}
       {job.error !== null && job.status !== 'rejected' && (
         <p className="note bad">It ended with the error {job.error.code.replaceAll('_', ' ')}.</p>
       )}

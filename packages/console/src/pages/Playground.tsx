@@ -6,7 +6,7 @@ import { LearnPanel } from './LearnPanel.js';
 
 /** Learn a passage, watch it happen, and ask base and what was learned side by side. */
 export function Playground() {
-  const may_write = useMayWrite();
+  const mayWrite = useMayWrite();
   const [subject, setSubject] = useState('demo');
   return (
     <>
@@ -15,7 +15,7 @@ export function Playground() {
         Give Engraft a short passage. It learns it into weights, and answers from them: the passage is never in the
         prompt.
       </p>
-      {may_write ? (
+      {mayWrite ? (
         <>
           <Field label="Subject" hint="A name of your choice; what is learned under it stays together.">
             {(ids) => (

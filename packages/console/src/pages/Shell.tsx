@@ -23,7 +23,7 @@ export function Shell() {
 function Frame({ session }: { readonly session: ConsoleSession }) {
   const project = useProject();
   const navigate = useNavigate();
-  const is_known = session.projects.some(({ id }) => id === project);
+  const isKnown = session.projects.some(({ id }) => id === project);
   return (
     <>
       <a className="skip" href="#content">
@@ -37,7 +37,7 @@ function Frame({ session }: { readonly session: ConsoleSession }) {
             value={project}
             onChange={(event) => void navigate({ to: '/p/$project', params: { project: event.target.value } })}
           >
-            {!is_known && <option value={project}>(no such project)</option>}
+            {!isKnown && <option value={project}>(no such project)</option>}
             {session.projects.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -60,7 +60,7 @@ function Frame({ session }: { readonly session: ConsoleSession }) {
         </nav>
         <Account email={session.email} />
       </header>
-      <main id="content">{is_known ? <Outlet /> : <h1>You have no project under this address</h1>}</main>
+      <main id="content">{isKnown ? <Outlet /> : <h1>You have no project under this address</h1>}</main>
     </>
   );
 }

@@ -47,16 +47,16 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
   const project = useProject();
   const client = useQueryClient();
   const activate = useMutation({
-    mutationFn: (version_id: string) =>
+    mutationFn: (versionId: string) =>
       post(activationResult, `${of(project)}/activations`, {
-        version_id,
+        version_id: versionId,
         expected_version_id: subject.active_version,
         ...(tenant === '' ? {} : { tenant_id: tenant }),
       }),
     // After a conflict as well: what is shown is out of date then.
     onSettled: () => client.invalidateQueries({ queryKey: subjectsQuery(project, tenant).queryKey }),
   });
-  const active_at = subject.versions.findIndex(({ id }) => id === subject.active_version);
+  const activeAt = subject.versions.findIndex(({ id }) => id === subject.active_version);
   return (
     <article>
       <h2>{subject.id}</h2>
@@ -69,8 +69,8 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
           <VersionRow
             key={version.id}
             version={version}
-            is_active={version.id === subject.active_version}
-            verb={active_at !== -1 && index > active_at ? 'Roll back to this' : 'Activate'}
+            isActive={version.id === subject.active_version}
+            verb={activeAt !== -1 && index > activeAt ? 'Roll back to this' : 'Activate'}
             busy={activate.isPending}
             onActivate={() => activate.mutate(version.id)}
           />
@@ -82,23 +82,23 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
 
 function VersionRow(props: {
   readonly version: Version;
-  readonly is_active: boolean;
+  readonly isActive: boolean;
   readonly verb: string;
   readonly busy: boolean;
   readonly onActivate: () => void;
 }) {
-  const { version, is_active } = props;
+  const { version, isActive } = props;
   const project = useProject();
-  const may_write = useMayWrite();
-  const is_expired = Date.parse(version.expires_at) <= Date.now();
+  const mayWrite = useMayWrite();
+  const isExpired = Date.parse(version.expires_at) <= Date.now();
   return (
-    <li className={is_active ? 'now' : ''}>
+    <li className={isActive ? 'now' : ''}>
       <div className="title">
         <span>
-          <code>{version.id.slice(0, 14)}…</code> {is_active && <Status name="active" />}{' '}
-          {is_expired && <Status name="expired" />}
+          <code>{version.id.slice(0, 14)}…</code> {isActive && <Status name="active" />}{' '}
+          {isExpired && <Status name="expired" />}
         </span>
-        {may_write && !is_active && !is_expired && (
+        {mayWrite && !isActive && !isExpired && (
           <button disabled={props.busy} onClick={props.onActivate} aria-label={`${props.verb} ${version.id}`}>
             {props.verb}
           </button>
@@ -107,7 +107,7 @@ function VersionRow(props: {
       <p className="hint">
         {version.validation.passed} of {version.validation.total} held-out questions ·{' '}
         <span title={formatTime(version.created_at)}>learned {formatAge(version.created_at)}</span> ·{' '}
-        {is_expired ? 'expired' : 'kept until'} {formatTime(version.expires_at)} ·{' '}
+        {isExpired ? 'expired' : 'kept until'} {formatTime(version.expires_at)} ·{' '}
         <Link to="/p/$project/jobs/$job" params={{ project, job: version.source_job }}>
           its job
         </Link>

@@ -66,16 +66,16 @@ export function Dialog(props: {
   readonly children: ReactNode;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  const title_id = useId();
+  const titleId = useId();
   useEffect(() => {
     if (props.open) element.current?.showModal();
     else element.current?.close();
   }, [props.open]);
   return (
-    <dialog ref={element} aria-labelledby={title_id} onClose={props.onClose}>
+    <dialog ref={element} aria-labelledby={titleId} onClose={props.onClose}>
       {props.open && (
         <>
-          <h2 id={title_id}>{props.title}</h2>
+          <h2 id={titleId}>{props.title}</h2>
           {props.children}
         </>
       )}

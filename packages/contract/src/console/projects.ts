@@ -72,7 +72,7 @@ export const askRequest = z.strictObject({
   subject_id: identifier,
   tenant_id: identifier.optional(),
   adapter_version: identifier.optional(),
-  question: textOfUnits(1, limits.message_content_units),
+  question: textOfUnits(1, limits.maxMessageContentUnits),
 });
 export const learnRequest = internalizationRequest;
 /** The job that was admitted, now or by an identical earlier request. */

@@ -46,7 +46,7 @@ export const conversationRules = `The conversation as a whole must hold to these
 - An assistant message with calls is followed at once by exactly one result for each, in any order, with nothing between.
 - \`arguments\` is the text of a JSON object.
 - Tool names are unique; \`tool_choice\` \`required\` needs a tool, and a named function must be offered.
-- \`messages\` and \`tools\`, serialized as JSON, take at most ${limits.serialized_messages_and_tools_units.toLocaleString('en')} units together. ${units}`;
+- \`messages\` and \`tools\`, serialized as JSON, take at most ${limits.maxSerializedMessagesAndToolsUnits.toLocaleString('en')} units together. ${units}`;
 
 export const schemaDescriptions: Readonly<Record<SchemaName, string>> = {
   InferenceRequest: conversationRules,
@@ -71,7 +71,7 @@ export const schemaDescriptions: Readonly<Record<SchemaName, string>> = {
   LearningResult: 'What learning came to. Callers ignore fields that they do not know.',
   JobList: 'A page of jobs, newest first.',
   JobListItem: 'A job in short; read the job itself for the rest.',
-  SubjectList: `Up to ${limits.subjects_per_listing} subjects of the selected tenant, most recently changed first.`,
+  SubjectList: `Up to ${limits.maxSubjectsPerListing} subjects of the selected tenant, most recently changed first.`,
   Subject: 'A name under which passages are learned, with its saved versions.',
   Version: 'A saved version of the learned weights of one subject.',
   ActivationResult: 'The version that is active now.',
@@ -101,7 +101,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'The subject that learns; created by the first admitted operation that names it.',
   'InternalizationRequest.tenant_id': 'The tenant; equal to `X-Service-Tenant` when both are given.',
   'InternalizationRequest.content': `Self-contained text, not a file, URL or message array. ${units}`,
-  'InternalizationRequest.max_cost_microusd': `Caps compute and the first ${limits.initial_hosting_hours} hours of hosting; reserved at admission. Set it in your application, never from arguments that a model wrote.`,
+  'InternalizationRequest.max_cost_microusd': `Caps compute and the first ${limits.initialHostingHours} hours of hosting; reserved at admission. Set it in your application, never from arguments that a model wrote.`,
   'InternalizationRequest.activate':
     'Whether to make the new version active when it passes validation and no other was activated meanwhile.',
   'ChatCompletionRequest.model': 'The one model of this service.',
@@ -130,7 +130,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Message.tool_calls': 'Calls of an assistant message.',
   'Message.tool_call_id': 'The call that a tool message answers; required there and refused elsewhere.',
   'ChatMessage.role': 'Who speaks; `developer` is read as `system`.',
-  'ChatMessage.content': `A text, or text parts that are joined, of at most ${limits.message_content_units.toLocaleString('en')} units; \`null\` on assistant messages that carry calls. Not empty on system, developer and user messages. ${units}`,
+  'ChatMessage.content': `A text, or text parts that are joined, of at most ${limits.maxMessageContentUnits.toLocaleString('en')} units; \`null\` on assistant messages that carry calls. Not empty on system, developer and user messages. ${units}`,
   'ChatMessage.name': 'Tells participants of the same role apart.',
   'ChatMessage.tool_calls': 'Calls of an assistant message.',
   'ChatMessage.tool_call_id': 'The call that a tool message answers; required there and refused elsewhere.',
@@ -198,7 +198,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Subject.id': 'The name that callers gave it.',
   'Subject.active_version': '`null`: the subject uses base.',
   'Subject.revision': 'Counts activations, not versions.',
-  'Subject.versions': `Up to the ${limits.versions_per_subject_listing} most recent, newest first. That an older one is missing proves nothing.`,
+  'Subject.versions': `Up to the ${limits.maxVersionsPerSubjectListing} most recent, newest first. That an older one is missing proves nothing.`,
   'Version.id': 'What activation and `adapter_version` take.',
   'Version.expires_at':
     'The deadline of its retention. Afterwards pinning or activating it fails with `adapter_expired`.',

@@ -5,7 +5,7 @@ import { componentSchemas } from './schemas.js';
 import type { OpenApiDocument } from './types.js';
 
 /** "The machine-readable description of the API declares version 1.0.0." */
-const api_version = '1.0.0';
+const apiVersion = '1.0.0';
 
 const introduction = `Engraft learns a passage of text into LoRA weights for a named subject, and answers from them.
 
@@ -16,19 +16,19 @@ Amounts of money are integers of micro-USD (1,000,000 are 1 USD). Timestamps are
 Any path that is not described here answers 404 \`not_found\`, and another method on a path that is answers 405 \`method_not_allowed\` with \`Allow\`.`;
 
 /**
- * The description of the API, generated from the schemas that validate. `model_id` is the wire name of the
+ * The description of the API, generated from the schemas that validate. `modelId` is the wire name of the
  * installation's model.
  */
-export function openApiDocument(model_id = 'model-5.3'): OpenApiDocument {
+export function openApiDocument(modelId = 'model-5.3'): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
-  for (const [path, method, source] of operationSources(model_id)) {
+  for (const [path, method, source] of operationSources(modelId)) {
     paths[path] = { ...paths[path], [method]: describeOperation(source) };
   }
   return {
     openapi: '3.1.1',
     info: {
       title: 'Engraft API',
-      version: api_version,
+      version: apiVersion,
       summary: 'Learn passages into model weights, and ask about them.',
       description: introduction,
     },
@@ -51,7 +51,7 @@ export function openApiDocument(model_id = 'model-5.3'): OpenApiDocument {
       },
       parameters,
       headers,
-      schemas: componentSchemas(model_id),
+      schemas: componentSchemas(modelId),
     },
   };
 }

@@ -9,8 +9,8 @@ import type { ActivationResult, Job, JobList, ModelCatalogue, Receipt, SubjectLi
 const passage =
   'The Aurora desk lamp has a warranty of five years. Its bulb is of type G9 and is replaced from below, after the lamp has cooled for ten minutes.';
 const question = 'How long is the warranty of the Aurora desk lamp?';
-const job_id = 'job_5KqTt1mO9vGdHc2LwYpRzX0a';
-const version_id = 'ver_Jr8sWn3QeKb6uVx1TfMdCy4h';
+const jobId = 'job_5KqTt1mO9vGdHc2LwYpRzX0a';
+const versionId = 'ver_Jr8sWn3QeKb6uVx1TfMdCy4h';
 const time = '2026-11-20T09:30:00.000Z';
 const later = '2026-11-20T09:31:04.512Z';
 
@@ -23,23 +23,23 @@ export const inferenceExample: Partial<InferenceRequest> = {
   subject_id: 'handbook',
   messages: [{ role: 'user', content: question }],
 };
-export const activationExample: ActivationRequest = { version_id, expected_version_id: null };
-export const receiptExample: Receipt = { id: job_id, status_url: `/v1/jobs/${job_id}` };
-export const activationResultExample: ActivationResult = { version_id, revision: 2 };
+export const activationExample: ActivationRequest = { version_id: versionId, expected_version_id: null };
+export const receiptExample: Receipt = { id: jobId, status_url: `/v1/jobs/${jobId}` };
+export const activationResultExample: ActivationResult = { version_id: versionId, revision: 2 };
 export const modelsExample: ModelCatalogue = { data: [{ id: 'model-5.3', pricing: pricingOf(currentPriceCard) }] };
 
-export function chatExample(model_id: string): ChatRequestInput {
-  return { model: model_id, subject_id: 'handbook', messages: [{ role: 'user', content: question }] };
+export function chatExample(modelId: string): ChatRequestInput {
+  return { model: modelId, subject_id: 'handbook', messages: [{ role: 'user', content: question }] };
 }
 
 const common = { tenant_id: null, subject_id: 'handbook', phase: 'done', error: null, created_at: time } as const;
 
 export const inferenceJobExample: Job = {
   ...common,
-  id: job_id,
+  id: jobId,
   kind: 'inference',
   status: 'succeeded',
-  adapter_version: version_id,
+  adapter_version: versionId,
   usage: { input_tokens: 24, output_tokens: 6, cached_input_tokens: 0, training_tokens: 0 },
   billing: {
     reserved_microusd: 61_728,
@@ -69,7 +69,7 @@ export const learningJobExample: Job = {
     storage_microusd: 30,
   },
   result: {
-    candidate: { version_id },
+    candidate: { version_id: versionId },
     validation: {
       passed: true,
       passed_count: 7,
@@ -88,11 +88,11 @@ export const learningJobExample: Job = {
 export const jobListExample: JobList = {
   data: [
     {
-      id: job_id,
+      id: jobId,
       kind: 'inference',
       status: 'succeeded',
       phase: 'done',
-      adapter_version: version_id,
+      adapter_version: versionId,
       created_at: time,
     },
   ],
@@ -104,11 +104,11 @@ export const subjectsExample: SubjectList = {
     {
       tenant_id: null,
       id: 'handbook',
-      active_version: version_id,
+      active_version: versionId,
       revision: 1,
       versions: [
         {
-          id: version_id,
+          id: versionId,
           created_at: time,
           expires_at: '2026-11-21T09:30:00.000Z',
           validation: { passed: 7, total: 8 },
@@ -119,12 +119,12 @@ export const subjectsExample: SubjectList = {
   ],
 };
 
-export function completionExample(model_id: string): ChatCompletion {
+export function completionExample(modelId: string): ChatCompletion {
   return {
     id: 'chatcmpl-5KqTt1mO9vGdHc2LwYpRzX0a',
     object: 'chat.completion',
     created: 1_795_167_000,
-    model: model_id,
+    model: modelId,
     choices: [
       { index: 0, message: { role: 'assistant', content: 'Five years.' }, finish_reason: 'stop', logprobs: null },
     ],
@@ -135,20 +135,20 @@ export function completionExample(model_id: string): ChatCompletion {
       prompt_tokens_details: { cached_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: 0 },
     },
-    service: { job_id, subject_id: 'handbook', adapter_version: version_id },
+    service: { job_id: jobId, subject_id: 'handbook', adapter_version: versionId },
   };
 }
 
 /** An example of what the buffered stream sends. */
-export function streamExample(model_id: string): string {
+export function streamExample(modelId: string): string {
   const chunk = (choice: object): string =>
     `data: ${JSON.stringify({
       id: 'chatcmpl-5KqTt1mO9vGdHc2LwYpRzX0a',
       object: 'chat.completion.chunk',
       created: 1_795_167_000,
-      model: model_id,
+      model: modelId,
       choices: [{ index: 0, ...choice, logprobs: null }],
-      service: { job_id, subject_id: 'handbook', adapter_version: version_id },
+      service: { job_id: jobId, subject_id: 'handbook', adapter_version: versionId },
     })}\n\n`;
   return [
     ': keepalive\n\n',

@@ -28,7 +28,7 @@ export interface SuccessSource {
   readonly events?: string;
 }
 
-const errors_of_all: readonly ErrorCode[] = [
+const errorsOfAll: readonly ErrorCode[] = [
   'unauthorized',
   'insufficient_scope',
   'server_keys_only',
@@ -55,7 +55,7 @@ export function describeOperation(source: OperationSource): Operation {
     ...(source.body === undefined ? {} : { requestBody: describeBody(source.body) }),
     responses: {
       ...mapRecord(source.responses, describeSuccess),
-      ...describeErrors(source.anyScopeOf.length === 0, [...source.errors, ...errors_of_all]),
+      ...describeErrors(source.anyScopeOf.length === 0, [...source.errors, ...errorsOfAll]),
     },
   };
 }
@@ -88,8 +88,8 @@ function describeSuccess({ description, schema, examples, headers = [], events }
 }
 
 /** One response for each status, with an example for each of its codes. */
-function describeErrors(without_scope: boolean, codes: readonly ErrorCode[]): Record<string, Response> {
-  const possible = codes.filter((code) => !(without_scope && code === 'insufficient_scope'));
+function describeErrors(withoutScope: boolean, codes: readonly ErrorCode[]): Record<string, Response> {
+  const possible = codes.filter((code) => !(withoutScope && code === 'insufficient_scope'));
   const statuses = [...new Set(possible.map((code) => errorTable[code].status))];
   return Object.fromEntries(
     statuses.map((status) => [
@@ -112,9 +112,9 @@ function describeError(status: number, codes: readonly ErrorCode[]): Response {
 }
 
 function exampleOf(code: ErrorCode): unknown {
-  const job_id = 'job_5KqTt1mO9vGdHc2LwYpRzX0a';
+  const jobId = 'job_5KqTt1mO9vGdHc2LwYpRzX0a';
   return errorEnvelope(code, 'req_wN4rTb8QxKd1VfZs6LmYcHpJ', {
-    ...(code.startsWith('job_') ? { job_id, status_url: `/v1/jobs/${job_id}` } : {}),
+    ...(code.startsWith('job_') ? { job_id: jobId, status_url: `/v1/jobs/${jobId}` } : {}),
     ...(code === 'invalid_request'
       ? { message: 'Invalid verbose: this endpoint takes no query parameter of this name.', param: 'verbose' }
       : {}),

@@ -6,7 +6,7 @@ import type { HttpMethod } from './types.js';
 
 /** The eight endpoints. */
 
-const admission_errors: readonly ErrorCode[] = [
+const admissionErrors: readonly ErrorCode[] = [
   'insufficient_credits',
   'spending_limit_reached',
   'execution_unavailable',
@@ -39,7 +39,7 @@ After an ambiguous outcome repeat the request with the same idempotency key: a n
   parameters: ['IdempotencyKey', 'Tenant'],
   body: { schema: 'InternalizationRequest', example: examples.learningExample },
   responses: receipts,
-  errors: [...admission_errors, 'monthly_capacity_reached'],
+  errors: [...admissionErrors, 'monthly_capacity_reached'],
 };
 
 const infer: OperationSource = {
@@ -52,38 +52,32 @@ const infer: OperationSource = {
   parameters: ['IdempotencyKey', 'Tenant'],
   body: { schema: 'InferenceRequest', example: examples.inferenceExample },
   responses: receipts,
-  errors: [...admission_errors, 'context_length_exceeded'],
+  errors: [...admissionErrors, 'context_length_exceeded'],
 };
 
-function chat(model_id: string): OperationSource {
+function chat(modelId: string): OperationSource {
   return {
     operationId: 'createChatCompletion',
     tag: 'Inference',
     summary: 'Ask, and wait for the answer',
-    description: `The same kind of job as a native inference, in the shapes that OpenAI clients use. The request waits up to ${limits.chat_wait_seconds} seconds. A job that is then pending, or that failed or needs reconciliation, is answered with 409, \`job_id\` and \`status_url\`.
+    description: `The same kind of job as a native inference, in the shapes that OpenAI clients use. The request waits up to ${limits.maxChatWaitSeconds} seconds. A job that is then pending, or that failed or needs reconciliation, is answered with 409, \`job_id\` and \`status_url\`.
 
 With \`stream: true\` the answer comes as server-sent events after it has been generated and checked: keepalive comments while the job runs, a delta with the text or the calls, a chunk with the finish reason, a usage chunk when \`stream_options.include_usage\` asks for it, and \`[DONE]\`. Where the job gives no answer, a frame with the error envelope takes the place of the chunks. Closing the connection does not cancel the job.
 
 Without a subject the base model answers.`,
     anyScopeOf: ['inference'],
     parameters: ['OptionalIdempotencyKey', 'Tenant', 'Subject'],
-    body: { schema: 'ChatCompletionRequest', example: examples.chatExample(model_id) },
+    body: { schema: 'ChatCompletionRequest', example: examples.chatExample(modelId) },
     responses: {
       200: {
         description: 'The completion.',
         schema: 'ChatCompletion',
-        examples: { completion: examples.completionExample(model_id) },
+        examples: { completion: examples.completionExample(modelId) },
         headers: ['JobId', 'UsedIdempotencyKey'],
-        events: examples.streamExample(model_id),
+        events: examples.streamExample(modelId),
       },
     },
-    errors: [
-      ...admission_errors,
-      'context_length_exceeded',
-      'job_pending',
-      'job_failed',
-      'job_reconciliation_required',
-    ],
+    errors: [...admissionErrors, 'context_length_exceeded', 'job_pending', 'job_failed', 'job_reconciliation_required'],
   };
 }
 
@@ -165,12 +159,12 @@ const listModels: OperationSource = {
 
 /** Operations in the order of a reader's first steps. */
 export function operationSources(
-  model_id: string,
+  modelId: string,
 ): readonly (readonly [path: string, method: HttpMethod, source: OperationSource])[] {
   return [
     ['/v1/internalizations', 'post', learn],
     ['/v1/inferences', 'post', infer],
-    ['/v1/chat/completions', 'post', chat(model_id)],
+    ['/v1/chat/completions', 'post', chat(modelId)],
     ['/v1/jobs/{id}', 'get', readJob],
     ['/v1/jobs', 'get', listJobs],
     ['/v1/subjects', 'get', listSubjects],

@@ -57,9 +57,9 @@ export const parameters = {
     description: 'How many jobs a page has at most.',
     schema: {
       type: 'integer',
-      minimum: limits.jobs_page_min,
-      maximum: limits.jobs_page_max,
-      default: limits.jobs_page_default,
+      minimum: limits.minJobsPage,
+      maximum: limits.maxJobsPage,
+      default: limits.defaultJobsPage,
     },
   },
   Cursor: {

@@ -67,7 +67,7 @@ const responseSchemas = {
 } satisfies NamedSchemas;
 
 /** Every schema under its name, with its descriptions. Throws if a description names no field. */
-export function componentSchemas(model_id: string): Record<string, JsonSchema> {
+export function componentSchemas(modelId: string): Record<string, JsonSchema> {
   const schemas: Record<SchemaName, JsonSchema> = {
     ...toJsonSchemas(responseSchemas, 'output'),
     ...toJsonSchemas(requestSchemas, 'input'),
@@ -76,7 +76,7 @@ export function componentSchemas(model_id: string): Record<string, JsonSchema> {
     schemas[name as SchemaName].description = description;
   for (const [path, description] of Object.entries(fieldDescriptions)) fieldAt(schemas, path).description = description;
   // The model is a setting of the installation, so it is checked where the setting is known.
-  fieldAt(schemas, 'ChatCompletionRequest.model').const = model_id;
+  fieldAt(schemas, 'ChatCompletionRequest.model').const = modelId;
   return schemas;
 }
 

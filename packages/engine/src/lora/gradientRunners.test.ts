@@ -53,7 +53,7 @@ function inputsOf(
 
 for (const name of fixtureNames) {
   for (const kind of ['hard', 'soft'] as const) {
-    for (const [way, Runner, withConstants] of runners) {
+    for (const [way, runnerClass, withConstants] of runners) {
       void test(`${name}, ${way}: loss and gradients of ${kind} targets equal those of peft`, async () => {
         const { config, weights, adapter, examples, expected } = await loadFixture(name);
         const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
@@ -61,7 +61,7 @@ for (const name of fixtureNames) {
         const inputs = withConstants ? all : { ...all, constants: undefined };
         const run = buildBatch(batch, config).parts[0]![0]!;
         assert.equal(run.packed, true);
-        const { loss, gradients } = await compute(new Runner(inputs), inputs, run);
+        const { loss, gradients } = await compute(new runnerClass(inputs), inputs, run);
         assert.ok(relativeError(Float32Array.of(loss), expected.get(`${kind}.loss`)!.data) <= 1e-5);
         const references = [...expected.keys()].filter((key) => key.startsWith(`${kind}.gradient.`));
         assert.equal(references.length, gradients.matrices.size);
@@ -133,7 +133,7 @@ void test('sequences that share a row have the loss and gradients that they have
   assert.ok(relativeError(together.gradients.values, sum) <= 1e-5);
 });
 
-for (const [way, Runner] of [
+for (const [way, runnerClass] of [
   ['the whole step', WholeGradientRunner],
   ['layer by layer', LayerwiseGradientRunner],
 ] as const) {
@@ -150,7 +150,7 @@ for (const [way, Runner] of [
     assert.ok(batch.tokens < related.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0));
     const together = { loss: 0, values: new Float32Array(gradientsOf(inputs).values.length) };
     for (const run of batch.parts.flat()) {
-      const { loss, gradients } = await compute(new Runner(inputs), inputs, run);
+      const { loss, gradients } = await compute(new runnerClass(inputs), inputs, run);
       together.loss += loss;
       gradients.values.forEach((value, index) => (together.values[index]! += value));
     }

@@ -78,8 +78,8 @@ void test('refused: moments of another size, cut short or missing, and a state t
   await writeFile(moments, short);
   const file = path.join(folder, 'training.json');
   const state = JSON.parse(await readFile(file, 'utf8')) as object;
-  const optimizer_sha256 = createHash('sha256').update(short).digest('hex');
-  await writeFile(file, JSON.stringify({ ...state, optimizer_sha256 }));
+  const optimizerSha256 = createHash('sha256').update(short).digest('hex');
+  await writeFile(file, JSON.stringify({ ...state, optimizer_sha256: optimizerSha256 }));
   await refuses(/optimizer\.safetensors: first_moment must have/);
   await writeFile(file, '{');
   await refuses(/training\.json is not JSON/);

@@ -94,11 +94,11 @@ suite('of what stands beside tokenizer.json', () => {
 });
 
 suite('without tokenizer_config.json', () => {
-  const TEMPLATE = '{{ bos_token }}{{ messages[0].content }}{{ eos_token }}';
+  const template = '{{ bos_token }}{{ messages[0].content }}{{ eos_token }}';
   const renders = (name: string, config: JsonObject, text: string): void => {
     test(name, () =>
       withTokenizerFiles(
-        { [configFile]: null, 'chat_template.jinja': TEMPLATE, 'config.json': JSON.stringify(config) },
+        { [configFile]: null, 'chat_template.jinja': template, 'config.json': JSON.stringify(config) },
         async (folder) => {
           const tokenizer = await ChatTokenizer.load(folder);
           assert.equal(tokenizer.render({ messages: [{ role: 'user', content: 'Hi' }] }), text);

@@ -132,7 +132,7 @@ class MeasuringRun {
     const { tallies, inChunks } = askBase
       ? await readPassage(this.engine, entry.passage, phrasingsOf(entry), reader)
       : { tallies: [], inChunks: false };
-    const [reading = null, reading_instructed = null] = tallies;
+    const [reading = null, readingInstructed = null] = tallies;
     const startedAt = performance.now();
     const learned = await (gold ? learnGold : learnTaught)(
       this.engine,
@@ -166,7 +166,7 @@ class MeasuringRun {
       verdict: learned.verdict,
       base,
       reading,
-      reading_instructed,
+      reading_instructed: readingInstructed,
       learned: after?.all ?? null,
       trained: after?.of(known) ?? null,
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,

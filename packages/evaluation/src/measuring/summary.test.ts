@@ -78,9 +78,9 @@ test('wrong values are those of what was accepted: neither right nor "I do not k
 });
 
 test('the last passage of each chain tells what is left of the first, and of all before it', () => {
-  const retention = (first_id: string, right: number): Partial<PassageReport> => ({
+  const retention = (firstId: string, right: number): Partial<PassageReport> => ({
     retention: {
-      first_id,
+      first_id: firstId,
       learned_count: 3,
       before: tallyOf(8, 10),
       after: tallyOf(right, 10),

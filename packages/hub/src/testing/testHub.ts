@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly status: number;
 }
 
-/** What goes wrong. Each is asked once for each request. */
+/** The faults to inject. Each is asked once for each request. */
 export interface Faults {
   /** The connection is cut after this many bytes of a file's content. `null` for never. */
   cutAfter: (lengthBytes: number) => number | null;
@@ -68,7 +68,7 @@ const noFaults: Faults = {
 };
 
 /** Entries on one page of a listing. Hugging Face has a thousand. */
-const page_size = 3;
+const pageSize = 3;
 
 export async function startTestHub(): Promise<TestHub> {
   const hub = new Hub();
@@ -171,9 +171,9 @@ class Hub {
     }
     const start = Number(url.searchParams.get('cursor') ?? '0');
     const next = new URL(url.pathname + url.search, pagesElsewhere ? this.cdn : this.endpoint);
-    next.searchParams.set('cursor', String(start + page_size));
-    const hasMore = start + page_size < entries.length;
-    sendJson(response, entries.slice(start, start + page_size), hasMore ? { link: `<${next.href}>; rel="next"` } : {});
+    next.searchParams.set('cursor', String(start + pageSize));
+    const hasMore = start + pageSize < entries.length;
+    sendJson(response, entries.slice(start, start + pageSize), hasMore ? { link: `<${next.href}>; rel="next"` } : {});
   }
 
   #sendFile(id: string, commit: string, path: string, request: IncomingMessage, response: ServerResponse): void {

@@ -23,8 +23,8 @@ function planSteps(freeNanousd: number, stepNanousd: number, factCount: number):
   return stepsOf(freeNanousd, stepNanousd, factCount, training);
 }
 
-function budgetOf(max_compute_microusd: number): LearningBudget {
-  return { max_compute_microusd, ...publishedRates };
+function budgetOf(maxComputeMicrousd: number): LearningBudget {
+  return { max_compute_microusd: maxComputeMicrousd, ...publishedRates };
 }
 
 const size = fc.record({

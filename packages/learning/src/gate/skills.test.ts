@@ -44,8 +44,8 @@ async function trainedTo(say: string, steps: number): Promise<AdapterReference> 
   }
 }
 
-function compare(candidate: AdapterReference, max_compute_microusd = 50_000_000): Promise<Skills> {
-  return compareSkills(callsFor(engine, max_compute_microusd), candidate, null, rows, baseRecipe);
+function compare(candidate: AdapterReference, maxComputeMicrousd = 50_000_000): Promise<Skills> {
+  return compareSkills(callsFor(engine, maxComputeMicrousd), candidate, null, rows, baseRecipe);
 }
 
 test('a candidate that changes nothing has lost nothing', async () => {

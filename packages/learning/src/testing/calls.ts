@@ -3,9 +3,9 @@ import { MeteredCalls } from '../budget/calls.js';
 import { Meter } from '../budget/meter.js';
 
 /** Calls metered at ordinary prices. */
-export function callsFor(engine: Engine, max_compute_microusd: number): MeteredCalls {
+export function callsFor(engine: Engine, maxComputeMicrousd: number): MeteredCalls {
   const meter = new Meter({
-    max_compute_microusd,
+    max_compute_microusd: maxComputeMicrousd,
     input_nanousd_per_token: 12_000,
     output_nanousd_per_token: 30_000,
     cached_input_nanousd_per_token: 2_500,

@@ -44,7 +44,7 @@ export function readPassage(content: string): PlainPassage {
     ...titles,
     ...withoutDisputes(lines).flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])),
   ]);
-  if (text.length <= MAX_GROWTH * content.length) return { text, told };
+  if (text.length <= maxGrowth * content.length) return { text, told };
   // A table grew too much: a thousand cells whose first one fills a page would repeat that page a thousand times.
   return { text: withoutMarks(withoutLabels(withoutWraps(asTyped(content)))), told: new Map() };
 }
@@ -59,7 +59,7 @@ function withMarkedTables(text: string): string {
 const hiddenTab = '\uE002';
 
 /** The most that tables may grow. A table of short cells and long heads grows to three times its length. */
-const MAX_GROWTH = 5;
+const maxGrowth = 5;
 
 function isStructured(token: Token): boolean {
   return isHeading(token) || isList(token) || isTable(token) || isSheet(token, null);

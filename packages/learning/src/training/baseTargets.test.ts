@@ -27,9 +27,12 @@ before(async () => {
 });
 after(() => engine.close());
 
-function callsWith(max_compute_microusd: number): MeteredCalls {
+function callsWith(maxComputeMicrousd: number): MeteredCalls {
   const rates = { input_nanousd_per_token: 1000, output_nanousd_per_token: 1, cached_input_nanousd_per_token: 1 };
-  return new MeteredCalls(engine, new Meter({ max_compute_microusd, training_nanousd_per_token: 1, ...rates }));
+  return new MeteredCalls(
+    engine,
+    new Meter({ max_compute_microusd: maxComputeMicrousd, training_nanousd_per_token: 1, ...rates }),
+  );
 }
 
 function tokens({ sequence }: TrainingExample): readonly number[] {

@@ -33,7 +33,7 @@ test('nothing that is trained shares eight words with a held-out question', asyn
       { question: 'Who runs the mill?', answer: 'Anna' },
     ],
   };
-  const training_pairs = [heldOut, near, 'Where is Orin Works?', 'When was the mill built?'].map((question) => ({
+  const trainingPairs = [heldOut, near, 'Where is Orin Works?', 'When was the mill built?'].map((question) => ({
     question,
     answer: 'Lisbon',
   }));
@@ -43,7 +43,13 @@ test('nothing that is trained shares eight words with a held-out question', asyn
       { role: 'assistant', content: 'Yes.' },
     ],
   }));
-  const material = await encodeMaterial(engine, split, [{ training_pairs, validation_pairs: [] }], rows, recipe);
+  const material = await encodeMaterial(
+    engine,
+    split,
+    [{ training_pairs: trainingPairs, validation_pairs: [] }],
+    rows,
+    recipe,
+  );
   const tokensOf = async (question: string, answer: string): Promise<readonly number[]> =>
     (await engine.encode(recipe.prompts.closedBook(question), answer)).tokens;
   const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;

@@ -10,13 +10,13 @@ import { replayOf } from './ownReplay.js';
 import { loadReplay, replayPrompt } from './replay.js';
 import { askings, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
-const BASE = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const baseFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 let bare: string;
 let engine: EngineHost;
 
 before(async () => {
   bare = await mkdtemp(join(tmpdir(), 'engraft-bare-'));
-  await cp(BASE, bare, { recursive: true, filter: (source) => !source.endsWith('replay.jsonl') });
+  await cp(baseFolder, bare, { recursive: true, filter: (source) => !source.endsWith('replay.jsonl') });
   engine = await startEngineHost({ modelDir: bare });
 });
 
@@ -56,6 +56,6 @@ test('its replies are kept for a checkpoint, and made again where the file is da
 });
 
 test('rows that are shipped beside a checkpoint come first', async () => {
-  const shipped = await loadReplay(BASE);
+  const shipped = await loadReplay(baseFolder);
   assert.equal(await replayOf(engine, shipped, baseRecipe), shipped);
 });

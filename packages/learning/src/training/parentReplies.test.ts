@@ -14,7 +14,7 @@ const replies = new Map([
 ]);
 
 /** A stub in place of an adapter that has learned a passage: it says what is wanted of the test. */
-const calls = (max_compute_microusd = 20e6) =>
+const calls = (maxComputeMicrousd = 20e6) =>
   callsFor(
     {
       generate: ({ prompt: { messages } }: Parameters<Engine['generate']>[0]) =>
@@ -27,7 +27,7 @@ const calls = (max_compute_microusd = 20e6) =>
       countTokens: () => Promise.resolve(5),
       describe: () => Promise.resolve({ contextLength: 512 }),
     } as unknown as Engine,
-    max_compute_microusd,
+    maxComputeMicrousd,
   );
 
 const asked = (...pairs: (readonly [string, string])[]) => ({

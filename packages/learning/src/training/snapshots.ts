@@ -9,11 +9,11 @@ import { foldersOf, progressSchema, withFolders, type TrainingProgress, type Tra
 /** The least time between two snapshots, and before the first one. */
 const pauseMinMs = 5_000;
 /** The largest share of the training time that snapshots may take. */
-const costShareMax = 0.02;
+const maxCostShare = 0.02;
 
 /** How long to train before the next snapshot, after one that took this long. */
 export function pauseAfterMs(costMs: number): number {
-  return Math.max(pauseMinMs, costMs / costShareMax);
+  return Math.max(pauseMinMs, costMs / maxCostShare);
 }
 
 /**

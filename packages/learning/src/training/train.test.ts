@@ -24,13 +24,13 @@ const material: Material = {
 };
 const wanted = wantedSteps(material.facts.length, recipe.training);
 
-function planWith(max_compute_microusd: number): TrainingPlan | null {
+function planWith(maxComputeMicrousd: number): TrainingPlan | null {
   const rates = { input_nanousd_per_token: 12, output_nanousd_per_token: 30, cached_input_nanousd_per_token: 3 };
   return planTraining({
     material,
     recipe,
     seed,
-    meter: new Meter({ max_compute_microusd, training_nanousd_per_token: 36, ...rates }),
+    meter: new Meter({ max_compute_microusd: maxComputeMicrousd, training_nanousd_per_token: 36, ...rates }),
   });
 }
 

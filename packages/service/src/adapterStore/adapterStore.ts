@@ -14,17 +14,17 @@ export interface AdapterStore {
   readonly staging: string;
   /** Whether the store is there, and is the one that was opened: a file system may not be mounted any more. */
   readonly isPresent: () => Promise<boolean>;
-  readonly has: (adapter_hash: string) => Promise<boolean>;
+  readonly has: (adapterHash: string) => Promise<boolean>;
   /**
    * Whether an adapter is whole, its files being read anew. A copy on this machine that is damaged is replaced, so that
    * what failed with it may be tried again.
    */
-  isIntact(adapter_hash: string, signal?: AbortSignal): Promise<boolean>;
+  isIntact(adapterHash: string, signal?: AbortSignal): Promise<boolean>;
   /**
    * The files of an adapter, which stay where they are until they are given back. Where the store has none, or other
    * ones, the folder is missing: the engine says so, and never answers without them.
    */
-  borrow(adapter_hash: string, signal?: AbortSignal): Promise<BorrowedAdapter>;
+  borrow(adapterHash: string, signal?: AbortSignal): Promise<BorrowedAdapter>;
   /**
    * Puts a finished adapter into the store. When it returns, the adapter survives a power cut; before that nothing
    * bears its name. Keeping what is already kept changes nothing, even if the original is gone; what is kept and
@@ -36,16 +36,16 @@ export interface AdapterStore {
    * there was one; removing a missing adapter changes nothing. Throws `AdapterStoreMissing` if the store is not there,
    * since the adapter may be.
    */
-  remove(adapter_hash: string): Promise<boolean>;
+  remove(adapterHash: string): Promise<boolean>;
   /**
    * Deletes what interrupted copies and removals left behind, if nothing was added to it for `age_ms`. Returns how many
    * there were.
    */
-  removeRemnants(age_ms: number, stopping?: AbortSignal): Promise<number>;
+  removeRemnants(ageMs: number, stopping?: AbortSignal): Promise<number>;
   /** The adapters of which this process has copies beside the store. */
   listCopies(): readonly string[];
   /** Deletes the copy of an adapter, unless it is in use. Whether it did. */
-  dropCopy(adapter_hash: string): Promise<boolean>;
+  dropCopy(adapterHash: string): Promise<boolean>;
   /** Ends what is under way. */
   close(): Promise<void>;
 }
@@ -61,10 +61,10 @@ export const storeMark = '.engraft-adapters';
 
 export const importingPrefix = '.importing-';
 
-const adapterHash = /^sha256:[0-9a-f]{64}$/;
+const adapterHashPattern = /^sha256:[0-9a-f]{64}$/;
 
 /** The folder of an adapter, in whatever holds them all. */
-export function folderNameOf(adapter_hash: string): string {
-  if (!adapterHash.test(adapter_hash)) throw new Error('an adapter hash is not of the form sha256:<hex>');
-  return adapter_hash.replace(':', '-');
+export function folderNameOf(adapterHash: string): string {
+  if (!adapterHashPattern.test(adapterHash)) throw new Error('an adapter hash is not of the form sha256:<hex>');
+  return adapterHash.replace(':', '-');
 }

@@ -11,13 +11,13 @@ import { type FolderStore, locateStore, openFolderStore } from './folderStore.js
 import type { AdapterStoreMetrics } from './storeMetrics.js';
 
 /** How many adapters are looked for if nothing else shows that the folder is the right one. */
-const looked_for_max = 100;
+const maxLookedFor = 100;
 /** The same of a bucket, where each takes a request or two. */
-const looked_for_in_bucket_max = 10;
+const maxLookedForInBucket = 10;
 
-export type StoreSettings = Pick<Config, 'data_folder' | 'adapter_bucket' | 'adapter_copies_bytes'>;
+export type StoreSettings = Pick<Config, 'dataFolder' | 'adapterBucket' | 'adapterCopiesBytes'>;
 
-/** Of a service, which starts also while its bucket is away, and says what it finds. */
+/** Given by a service only. It starts also while its bucket is away, and reports what it finds. */
 export interface StoreWatch {
   readonly logger: Logger;
   readonly metrics: AdapterStoreMetrics;
@@ -31,58 +31,58 @@ export interface StoreWatch {
  */
 export async function findAdapterStore(
   db: Kysely<Database>,
-  { data_folder, adapter_bucket, adapter_copies_bytes }: StoreSettings,
+  { dataFolder, adapterBucket, adapterCopiesBytes }: StoreSettings,
   watch?: StoreWatch,
 ): Promise<AdapterStore> {
-  return adapter_bucket === null
-    ? findFolderStore(db, data_folder)
-    : findBucketStore(db, { data_folder, adapter_bucket, adapter_copies_bytes }, watch);
+  return adapterBucket === null
+    ? findFolderStore(db, dataFolder)
+    : findBucketStore(db, { dataFolder, adapterBucket, adapterCopiesBytes }, watch);
 }
 
-export async function findFolderStore(db: Kysely<Database>, data_folder: string): Promise<FolderStore> {
-  const { home, isPresent, has } = locateStore(data_folder);
-  if (!(await isPresent()) && !(await hasAny(db, has, looked_for_max))) {
+export async function findFolderStore(db: Kysely<Database>, dataFolder: string): Promise<FolderStore> {
+  const { home, isPresent, has } = locateStore(dataFolder);
+  if (!(await isPresent()) && !(await hasAny(db, has, maxLookedFor))) {
     throw new AdapterStoreMissing(
       `the database has adapters, and the folder ${home} has none of them: mount its file system, or name the ` +
         `right data folder (--data, ENGRAFT_DATA_DIR). If they are lost for good, make the empty file ${storeMark} in it`,
     );
   }
-  return openFolderStore(data_folder);
+  return openFolderStore(dataFolder);
 }
 
 async function findBucketStore(
   db: Kysely<Database>,
-  settings: StoreSettings & { readonly adapter_bucket: BucketConfig },
+  settings: StoreSettings & { readonly adapterBucket: BucketConfig },
   watch?: StoreWatch,
 ): Promise<AdapterStore> {
   // Whoever keeps adapters in a folder does not wait for the SDK to be loaded.
   const { openS3Bucket } = await import('./bucket/s3Bucket.js');
   const { markBucket, openBucketStore } = await import('./bucket/bucketStore.js');
   const metrics = watch?.metrics;
-  const bucket = openS3Bucket(settings.adapter_bucket, {
+  const bucket = openS3Bucket(settings.adapterBucket, {
     onRequest: (operation, outcome) => metrics?.requested(operation, outcome),
   });
-  let is_admitted = false;
+  let isAdmitted = false;
   const admit = async (...signals: AbortSignal[]): Promise<boolean> => {
-    if (is_admitted) return false;
-    const patience = AbortSignal.any([...signals, AbortSignal.timeout(admission_ms_max)]);
+    if (isAdmitted) return false;
+    const patience = AbortSignal.any([...signals, AbortSignal.timeout(maxAdmissionMs)]);
     if (!(await assertBucketOf(db, bucket, patience))) await markBucket(bucket, patience);
-    is_admitted = true;
+    isAdmitted = true;
     return true;
   };
   const store = await openBucketStore({
     bucket,
-    data_folder: settings.data_folder,
-    copies_bytes_max: settings.adapter_copies_bytes,
+    dataFolder: settings.dataFolder,
+    maxCopiesBytes: settings.adapterCopiesBytes,
     admit,
     ...(metrics === undefined ? {} : { observer: metrics }),
-    onWrongBytes: (adapter_hash) =>
+    onWrongBytes: (adapterHash) =>
       watch?.logger.error(
-        { adapter_hash },
+        { adapter_hash: adapterHash },
         'the files of an adapter in the bucket are not those that its name promises',
       ),
   });
-  metrics?.watchCopies(store.copied_bytes, settings.adapter_copies_bytes);
+  metrics?.watchCopies(store.copiedBytes, settings.adapterCopiesBytes);
   try {
     await admit();
   } catch (error) {
@@ -95,7 +95,7 @@ async function findBucketStore(
   return store;
 }
 
-const admission_ms_max = 60_000;
+const maxAdmissionMs = 60_000;
 
 /**
  * Changes nothing. Returns whether the bucket has the mark of a store. Throws `AdapterStoreMissing` and
@@ -105,7 +105,7 @@ export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signa
   const { hasAdapter, isMarked } = await import('./bucket/bucketStore.js');
   if (await isMarked(bucket, signal)) return true;
   const has = (adapter_hash: string): Promise<boolean> => hasAdapter(bucket, adapter_hash, signal);
-  if (await hasAny(db, has, looked_for_in_bucket_max)) return false;
+  if (await hasAny(db, has, maxLookedForInBucket)) return false;
   throw new AdapterStoreMissing(
     `the database has adapters, and ${bucket.url} has none of them: copy them there (aws s3 sync), or name the ` +
       `right bucket and prefix (ENGRAFT_ADAPTER_STORE). If they are lost for good, put the empty object ` +
@@ -116,8 +116,8 @@ export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signa
 /** Whether the store has an adapter of the database, or the database none. */
 async function hasAny(
   db: Kysely<Database>,
-  has: (adapter_hash: string) => Promise<boolean>,
-  looked_for: number,
+  has: (adapterHash: string) => Promise<boolean>,
+  lookedFor: number,
 ): Promise<boolean> {
   const rows = await db
     .selectFrom('versions')
@@ -126,7 +126,7 @@ async function hasAny(
     .where('retention_ended_at', 'is', null)
     .where('files_deleted_at', 'is', null)
     .where('damaged_at', 'is', null)
-    .limit(looked_for)
+    .limit(lookedFor)
     .execute();
   const found = await Promise.all(rows.map(({ adapter_hash }) => has(adapter_hash)));
   return found.length === 0 || found.includes(true);

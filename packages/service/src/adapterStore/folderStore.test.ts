@@ -10,31 +10,31 @@ import { storeMark } from './adapterStore.js';
 import { type FolderStore, openFolderStore } from './folderStore.js';
 import { openWorkFolder } from './workFolder.js';
 
-/** What is in the store beside its mark. */
-async function entriesIn(data_folder: string): Promise<string[]> {
-  return (await readdir(path.join(data_folder, 'adapters'))).filter((name) => name !== storeMark);
+/** Lists the store without its mark. */
+async function entriesIn(dataFolder: string): Promise<string[]> {
+  return (await readdir(path.join(dataFolder, 'adapters'))).filter((name) => name !== storeMark);
 }
 
 describe('adapter store', () => {
-  let data_folder: string;
+  let dataFolder: string;
   let store: FolderStore;
   let hash: string;
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-store-'));
-    store = await openFolderStore(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-store-'));
+    store = await openFolderStore(dataFolder);
     hash = (await makeAdapter()).contentHash;
   });
-  after(() => rm(data_folder, { recursive: true }));
+  after(() => rm(dataFolder, { recursive: true }));
 
   async function makeAdapter(weights = 'weights'): Promise<{ folder: string; contentHash: string }> {
-    const folder = await mkdtemp(path.join(data_folder, 'work-'));
+    const folder = await mkdtemp(path.join(dataFolder, 'work-'));
     await writeFile(path.join(folder, 'adapter_config.json'), '{}');
     await writeFile(path.join(folder, 'adapter_model.safetensors'), weights);
     const contentHash = await hashAdapterFolder(folder);
     assert.ok(contentHash !== null);
     return { folder, contentHash };
   }
-  const nameOf = (adapter_hash: string): string => adapter_hash.replace(':', '-');
+  const nameOf = (adapterHash: string): string => adapterHash.replace(':', '-');
   const weightsOf = (folder: string) => readFile(path.join(folder, 'adapter_model.safetensors'), 'utf8');
 
   it('keeps an adapter under its content, once, and leaves nothing else behind', async () => {
@@ -44,12 +44,12 @@ describe('adapter store', () => {
     const { adapter: borrowed } = await store.borrow(hash);
     assert.deepEqual(borrowed, store.locate(hash));
     assert.equal(await weightsOf(borrowed.folder), 'weights');
-    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(dataFolder), [nameOf(hash)]);
     assert.equal(await store.has(hash), true);
   });
 
   it('keeps what is already kept even when the original is gone, as after a crash', async () => {
-    await store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash });
+    await store.keep({ folder: path.join(dataFolder, 'gone'), contentHash: hash });
     assert.equal(await store.isIntact(hash), true);
   });
 
@@ -57,36 +57,36 @@ describe('adapter store', () => {
     const adapter = await makeAdapter('others');
     const removed = adapter.contentHash;
     await store.keep(adapter);
-    const half_removed = path.join(data_folder, 'adapters', `.removing-${nameOf(removed)}`);
-    await mkdir(half_removed);
-    await writeFile(path.join(half_removed, 'adapter_model.safetensors'), 'weights');
+    const halfRemoved = path.join(dataFolder, 'adapters', `.removing-${nameOf(removed)}`);
+    await mkdir(halfRemoved);
+    await writeFile(path.join(halfRemoved, 'adapter_model.safetensors'), 'weights');
     assert.equal(await store.remove(removed), true);
     assert.equal(await store.has(removed), false);
-    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(dataFolder), [nameOf(hash)]);
     assert.equal(await store.remove(removed), false);
   });
 
   it('leaves no trace of a failed copy', async () => {
     const other = `sha256:${'cd'.repeat(32)}`;
-    await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: other }));
+    await assert.rejects(store.keep({ folder: path.join(dataFolder, 'gone'), contentHash: other }));
     assert.equal(await store.has(other), false);
-    assert.equal((await entriesIn(data_folder)).length, 1);
+    assert.equal((await entriesIn(dataFolder)).length, 1);
   });
 
   it('deletes what was cut short long ago, and nothing that is under way or kept', async () => {
-    const home = path.join(data_folder, 'adapters');
-    const long_ago = new Date(Date.now() - 3_600_000);
-    const makeFolder = async (name: string, changed_at?: Date): Promise<void> => {
+    const home = path.join(dataFolder, 'adapters');
+    const longAgo = new Date(Date.now() - 3_600_000);
+    const makeFolder = async (name: string, changedAt?: Date): Promise<void> => {
       await mkdir(path.join(home, name));
       await writeFile(path.join(home, name, 'adapter_config.json'), '{}');
-      if (changed_at !== undefined) await utimes(path.join(home, name), changed_at, changed_at);
+      if (changedAt !== undefined) await utimes(path.join(home, name), changedAt, changedAt);
     };
-    await makeFolder('.keeping-0123456789ab', long_ago);
-    await makeFolder(`.removing-sha256-${'ef'.repeat(32)}`, long_ago);
+    await makeFolder('.keeping-0123456789ab', longAgo);
+    await makeFolder(`.removing-sha256-${'ef'.repeat(32)}`, longAgo);
     await makeFolder('.keeping-ba9876543210');
-    await utimes(store.locate(hash).folder, long_ago, long_ago);
+    await utimes(store.locate(hash).folder, longAgo, longAgo);
     await store.removeRemnants(1_800_000);
-    assert.deepEqual(await entriesIn(data_folder), ['.keeping-ba9876543210', nameOf(hash)]);
+    assert.deepEqual(await entriesIn(dataFolder), ['.keeping-ba9876543210', nameOf(hash)]);
     await rm(path.join(home, '.keeping-ba9876543210'), { recursive: true });
   });
 
@@ -94,21 +94,21 @@ describe('adapter store', () => {
     const { folder } = store.locate(hash);
     const file = path.join(folder, 'adapter_model.safetensors');
     await writeFile(file, 'wights');
-    await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash }));
+    await assert.rejects(store.keep({ folder: path.join(dataFolder, 'gone'), contentHash: hash }));
     assert.equal(await weightsOf(folder), 'wights', 'nothing is lost when there is nothing to replace it with');
     await Promise.all(Array.from({ length: 3 }, async () => store.keep(await makeAdapter())));
     assert.equal(await weightsOf(folder), 'weights');
     await rm(path.join(folder, 'adapter_config.json'));
     await store.keep(await makeAdapter());
     assert.equal(await hashAdapterFolder(folder), hash);
-    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(dataFolder), [nameOf(hash)]);
   });
 
   it('keeps nothing under the name of another content', async () => {
     const adapter = await makeAdapter('what was trained');
     await writeFile(path.join(adapter.folder, 'adapter_model.safetensors'), 'what the disk gave back');
     await assert.rejects(store.keep(adapter), /is not sha256:/);
-    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(dataFolder), [nameOf(hash)]);
   });
 
   it('leaves nothing half-kept on a full disk, and keeps it when there is room', async (t: TestContext) => {
@@ -132,7 +132,7 @@ describe('adapter store', () => {
   });
 
   describe('survives a power cut:', { skip: process.platform !== 'linux' && 'syncs are watched by /proc' }, () => {
-    /** What the home of all adapters held whenever it was synced. */
+    /** Lists the home of all adapters as it was each time that it was synced. */
     async function homeSyncs(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
       const watched = await watchSyncs();
       try {
@@ -140,7 +140,7 @@ describe('adapter store', () => {
       } finally {
         watched.stop();
       }
-      const home = path.join(data_folder, 'adapters');
+      const home = path.join(dataFolder, 'adapters');
       return watched.seen.filter(({ target }) => target === home).map(({ names }) => names);
     }
 
@@ -160,17 +160,17 @@ describe('adapter store', () => {
 
     it('where a job works', async () => {
       const watched = await watchSyncs();
-      await openWorkFolder(data_folder, { job_id: 'job_x', fencing_token: 3 });
+      await openWorkFolder(dataFolder, { job_id: 'job_x', fencing_token: 3 });
       watched.stop();
       const synced = (target: string) => watched.seen.find((each) => each.target === target)?.names;
-      assert.deepEqual(synced(path.join(data_folder, 'work', 'job_x')), ['3']);
-      assert.deepEqual(synced(path.join(data_folder, 'work')), ['job_x']);
-      assert.ok(synced(data_folder)?.includes('work'));
+      assert.deepEqual(synced(path.join(dataFolder, 'work', 'job_x')), ['3']);
+      assert.deepEqual(synced(path.join(dataFolder, 'work')), ['job_x']);
+      assert.ok(synced(dataFolder)?.includes('work'));
     });
   });
 
   it('refuses a hash that could name another folder', async () => {
-    await mkdir(path.join(data_folder, 'outside'));
+    await mkdir(path.join(dataFolder, 'outside'));
     assert.throws(() => store.locate('sha256:../../outside'));
   });
 });

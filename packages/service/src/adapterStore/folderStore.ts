@@ -14,29 +14,29 @@ export interface FolderStore extends AdapterStore, LocatedStore {}
 /** Where a store is, whether it is there or not. */
 export interface LocatedStore extends Pick<AdapterStore, 'home' | 'has' | 'isPresent'> {
   /** The adapter of this content, whether it is there or not. */
-  readonly locate: (adapter_hash: string) => AdapterReference;
+  readonly locate: (adapterHash: string) => AdapterReference;
 }
 
 /** How names begin that `keep`, `remove` and imports use on their way; nothing that is kept has one. */
 const remnantName = /^\.(keeping|removing|importing)-/;
 
-export function locateStore(data_folder: string): LocatedStore {
-  const home = path.join(data_folder, 'adapters');
-  const locate = (adapter_hash: string): AdapterReference => ({
-    folder: path.join(home, folderNameOf(adapter_hash)),
-    contentHash: adapter_hash,
+export function locateStore(dataFolder: string): LocatedStore {
+  const home = path.join(dataFolder, 'adapters');
+  const locate = (adapterHash: string): AdapterReference => ({
+    folder: path.join(home, folderNameOf(adapterHash)),
+    contentHash: adapterHash,
   });
   return {
     home,
     locate,
-    has: (adapter_hash) => exists(locate(adapter_hash).folder),
+    has: (adapterHash) => exists(locate(adapterHash).folder),
     isPresent: () => exists(path.join(home, storeMark)),
   };
 }
 
 /** Makes what is missing of it; see `findAdapterStore` for whether it is the right one. */
-export async function openFolderStore(data_folder: string): Promise<FolderStore> {
-  const located = locateStore(data_folder);
+export async function openFolderStore(dataFolder: string): Promise<FolderStore> {
+  const located = locateStore(dataFolder);
   const { home, locate } = located;
   await makeSyncedFolder(home);
   await (await open(path.join(home, storeMark), 'a', 0o600)).close();
@@ -50,8 +50,8 @@ export async function openFolderStore(data_folder: string): Promise<FolderStore>
   return {
     ...located,
     staging: home,
-    isIntact: (adapter_hash) => isAdapterIntact(locate(adapter_hash)),
-    borrow: (adapter_hash) => Promise.resolve({ adapter: locate(adapter_hash), giveBack: () => undefined }),
+    isIntact: (adapterHash) => isAdapterIntact(locate(adapterHash)),
+    borrow: (adapterHash) => Promise.resolve({ adapter: locate(adapterHash), giveBack: () => undefined }),
     listCopies: () => [],
     dropCopy: () => Promise.resolve(false),
     close: () => Promise.resolve(),
@@ -62,15 +62,15 @@ export async function openFolderStore(data_folder: string): Promise<FolderStore>
       // Also where another process renamed it, which may not have come to this yet.
       await syncFolder(home);
     },
-    remove: async (adapter_hash) => {
+    remove: async (adapterHash) => {
       await assertPresent();
-      const { folder } = locate(adapter_hash);
+      const { folder } = locate(adapterHash);
       // The same name at every attempt: what a crash left half removed is removed by the next one.
       const doomed = path.join(home, `.removing-${path.basename(folder)}`);
       await rm(doomed, { recursive: true, force: true });
       crashPoint('deletion.prepared');
-      const was_there = await exists(folder);
-      if (was_there) {
+      const wasThere = await exists(folder);
+      if (wasThere) {
         await rename(folder, doomed);
         crashPoint('deletion.renamed');
         // Nobody would look for it again once its removal has been recorded.
@@ -78,9 +78,9 @@ export async function openFolderStore(data_folder: string): Promise<FolderStore>
       }
       await rm(doomed, { recursive: true, force: true });
       crashPoint('deletion.removed');
-      return was_there;
+      return wasThere;
     },
-    removeRemnants: async (age_ms, stopping) => {
+    removeRemnants: async (ageMs, stopping) => {
       let removed = 0;
       for (const name of await readdir(home)) {
         if (stopping?.aborted === true) break;
@@ -88,7 +88,7 @@ export async function openFolderStore(data_folder: string): Promise<FolderStore>
         const remnant = path.join(home, name);
         // Whoever was at it may finish meanwhile.
         const found = await stat(remnant).catch(() => null);
-        if (found === null || found.mtimeMs > Date.now() - age_ms) continue;
+        if (found === null || found.mtimeMs > Date.now() - ageMs) continue;
         await rm(remnant, { recursive: true, force: true });
         crashPoint('remnant.removed');
         removed += 1;
@@ -117,7 +117,7 @@ async function put(home: string, adapter: AdapterReference, kept: AdapterReferen
   }
 }
 
-const naming_attempts_max = 4;
+const maxNamingAttempts = 4;
 
 /** Others may be doing the same at this moment, with the same content. What is damaged is moved aside. */
 async function giveName(staging: string, kept: AdapterReference, aside: string): Promise<void> {
@@ -135,7 +135,7 @@ async function giveName(staging: string, kept: AdapterReference, aside: string):
       return;
     } catch (error) {
       if (await isAdapterIntact(kept)) return;
-      if (attempt === naming_attempts_max) throw error;
+      if (attempt === maxNamingAttempts) throw error;
     }
   }
 }

@@ -13,15 +13,15 @@ import { lockLeasedJob, type JobLease, type LeasedWrite } from '../jobs/jobLease
 export async function recordKeptAdapter(
   db: Kysely<Database>,
   lease: JobLease,
-  adapter_hash: string,
+  adapterHash: string,
 ): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, 'adapter.recorded', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    await lockAdapter(trx, adapter_hash);
+    await lockAdapter(trx, adapterHash);
     await trx
       .insertInto('kept_adapters')
-      .values({ adapter_hash, job_id: job.id })
+      .values({ adapter_hash: adapterHash, job_id: job.id })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     return 'done';
@@ -33,10 +33,10 @@ export async function recordKeptAdapter(
  * long ago. A round of retention deletes it, unless a version has come to need it. For a job that ended recently the
  * record is still there, see `deleteUnneededFiles`.
  */
-export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, adapter_hash: string): Promise<void> {
+export async function recordLeftAdapter(db: Kysely<Database>, jobId: string, adapterHash: string): Promise<void> {
   await db
     .insertInto('kept_adapters')
-    .values({ adapter_hash, job_id })
+    .values({ adapter_hash: adapterHash, job_id: jobId })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   crashPoint('adapter.left_recorded');
@@ -47,10 +47,10 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
  * finds the files and deletes them. `takeImportRecords` ends the record. Otherwise, as when the import is refused, a
  * round of retention ends it a day later.
  */
-export async function recordImport(db: Kysely<Database>, adapter_hashes: readonly string[]): Promise<void> {
+export async function recordImport(db: Kysely<Database>, adapterHashes: readonly string[]): Promise<void> {
   await inTransaction(db, 'import.recorded', async (trx) => {
-    await deleteImportRecords(trx, adapter_hashes);
-    const rows = adapter_hashes.map((adapter_hash) => ({ adapter_hash, job_id: null }));
+    await deleteImportRecords(trx, adapterHashes);
+    const rows = adapterHashes.map((adapterHash) => ({ adapter_hash: adapterHash, job_id: null }));
     await trx.insertInto('kept_adapters').values(rows).execute();
   });
 }
@@ -60,21 +60,21 @@ export async function recordImport(db: Kysely<Database>, adapter_hashes: readonl
  * in the same transaction, and has called `recordImport` before. A simultaneous import of the same adapters may have
  * taken the record. Its job's record does as well, since the lock keeps that one from being ended.
  */
-export async function takeImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
+export async function takeImportRecords(trx: Transaction<Database>, adapterHashes: readonly string[]): Promise<void> {
   const recorded = await trx
     .selectFrom('kept_adapters')
     .select('adapter_hash')
     .distinct()
-    .where('adapter_hash', 'in', adapter_hashes)
+    .where('adapter_hash', 'in', adapterHashes)
     .execute();
-  if (recorded.length !== adapter_hashes.length) throw new Error('adapters are imported that nobody has recorded');
-  await deleteImportRecords(trx, adapter_hashes);
+  if (recorded.length !== adapterHashes.length) throw new Error('adapters are imported that nobody has recorded');
+  await deleteImportRecords(trx, adapterHashes);
 }
 
-async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
+async function deleteImportRecords(trx: Transaction<Database>, adapterHashes: readonly string[]): Promise<void> {
   await trx
     .deleteFrom('kept_adapters')
-    .where('adapter_hash', 'in', adapter_hashes)
+    .where('adapter_hash', 'in', adapterHashes)
     .where('job_id', 'is', null)
     .execute();
 }
@@ -82,15 +82,15 @@ async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: r
 /** Records, under `lockAdapter`, the job of an imported version as one that keeps the adapter. */
 export async function recordImportedAdapter(
   trx: Transaction<Database>,
-  job_id: string,
-  adapter_hash: string,
+  jobId: string,
+  adapterHash: string,
 ): Promise<void> {
-  await trx.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+  await trx.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id: jobId }).execute();
 }
 
 /** Until the transaction ends, nobody else records or deletes this adapter. Order of locks: the job before this. */
-export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);
+export async function lockAdapter(trx: Transaction<Database>, adapterHash: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${adapterHash}, 0))`.execute(trx);
 }
 
 /** Until the transaction ends, no backup begins. `false` while a backup is being made, see `backup/makeBackup.ts`. */

@@ -6,7 +6,7 @@ export interface AdapterStoreMetrics {
   evicted(): void;
   requested(operation: (typeof operations)[number], outcome: (typeof outcomes)[number]): void;
   /** Says from now on how many bytes the copies have, asked whenever the metrics are read, and may have. */
-  watchCopies(bytes: () => number, bytes_max: number): void;
+  watchCopies(bytes: () => number, maxBytes: number): void;
 }
 
 const operations = ['head', 'get', 'put', 'delete'] as const;
@@ -33,7 +33,7 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
   });
   for (const outcome of ['hit', 'miss'] as const) asked.inc({ outcome }, 0);
   for (const operation of operations) for (const outcome of outcomes) requests.inc({ operation, outcome }, 0);
-  let watched = { bytes: (): number => 0, bytes_max: 0 };
+  let watched = { bytes: (): number => 0, maxBytes: 0 };
   new Gauge({
     name: 'engraft_adapter_copies_bytes',
     help: 'Bytes of the copies of adapters on this machine.',
@@ -47,15 +47,15 @@ export function createStoreMetrics(registry: Registry): AdapterStoreMetrics {
     help: 'How many bytes they may have, but for those in use.',
     registers,
     collect() {
-      this.set(watched.bytes_max);
+      this.set(watched.maxBytes);
     },
   });
   return {
     asked: (outcome) => asked.inc({ outcome }),
     evicted: () => evicted.inc(),
     requested: (operation, outcome) => requests.inc({ operation, outcome }),
-    watchCopies: (bytes, bytes_max) => {
-      watched = { bytes, bytes_max };
+    watchCopies: (bytes, maxBytes) => {
+      watched = { bytes, maxBytes };
     },
   };
 }

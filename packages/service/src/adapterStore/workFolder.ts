@@ -10,20 +10,20 @@ import { makeSyncedFolder } from '../syncFolder.js';
  * writes where nobody reads. The files of finished phases survive a crash, for the next claim to resume, until the job
  * has ended.
  */
-export async function openWorkFolder(data_folder: string, lease: JobLease): Promise<string> {
-  const folder = locateClaim(data_folder, lease);
+export async function openWorkFolder(dataFolder: string, lease: JobLease): Promise<string> {
+  const folder = locateClaim(dataFolder, lease);
   await makeSyncedFolder(folder);
   return folder;
 }
 
 /** Removes what one claim of a job wrote. */
-export async function removeClaimFolder(data_folder: string, lease: JobLease): Promise<void> {
-  await rm(locateClaim(data_folder, lease), { recursive: true, force: true });
+export async function removeClaimFolder(dataFolder: string, lease: JobLease): Promise<void> {
+  await rm(locateClaim(dataFolder, lease), { recursive: true, force: true });
   crashPoint('work.claim_removed');
 }
 
-export async function removeWorkFolder(data_folder: string, job_id: string): Promise<void> {
-  await rm(locate(data_folder, job_id), { recursive: true, force: true });
+export async function removeWorkFolder(dataFolder: string, jobId: string): Promise<void> {
+  await rm(locate(dataFolder, jobId), { recursive: true, force: true });
   crashPoint('work.removed');
 }
 
@@ -31,14 +31,14 @@ export async function removeWorkFolder(data_folder: string, job_id: string): Pro
  * Lists the jobs that have a work folder: those under way, and those whose worker died between their end and its
  * removal.
  */
-export async function listWorkFolders(data_folder: string): Promise<string[]> {
-  return readdir(path.join(data_folder, 'work')).catch(() => []);
+export async function listWorkFolders(dataFolder: string): Promise<string[]> {
+  return readdir(path.join(dataFolder, 'work')).catch(() => []);
 }
 
-function locateClaim(data_folder: string, { job_id, fencing_token }: JobLease): string {
-  return path.join(locate(data_folder, job_id), String(fencing_token));
+function locateClaim(dataFolder: string, { job_id, fencing_token }: JobLease): string {
+  return path.join(locate(dataFolder, job_id), String(fencing_token));
 }
 
-function locate(data_folder: string, job_id: string): string {
-  return path.join(data_folder, 'work', job_id);
+function locate(dataFolder: string, jobId: string): string {
+  return path.join(dataFolder, 'work', jobId);
 }

@@ -2,13 +2,13 @@ import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOpera
 import type { FullQueues } from './fullQueues.js';
 
 export interface ChatAdmissionContext extends AdmissionContext {
-  readonly full_queues: FullQueues;
+  readonly fullQueues: FullQueues;
 }
 
 /** The operation of a chat completion. */
 export interface ChatOperation extends ModelOperation {
   /** Its idempotency key was just made, so it cannot be a replay. */
-  readonly is_new: boolean;
+  readonly isNew: boolean;
 }
 
 /**
@@ -16,13 +16,13 @@ export interface ChatOperation extends ModelOperation {
  * in chat: 409": the answer itself comes back here, and belongs to the API key that asked for it.
  */
 export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
-  const { full_queues } = context;
+  const { fullQueues } = context;
   const { project_id } = operation.key;
-  const full = operation.is_new && context.execution === 'on' ? full_queues.find(project_id) : null;
+  const full = operation.isNew && context.execution === 'on' ? fullQueues.find(project_id) : null;
   if (full !== null) return { kind: 'refused', code: full };
   const outcome = await admitJob(context, operation);
   if (outcome.kind === 'refused' && (outcome.code === 'project_queue_full' || outcome.code === 'service_queue_full')) {
-    full_queues.found(outcome.code, project_id);
+    fullQueues.found(outcome.code, project_id);
   }
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;

@@ -59,7 +59,7 @@ export type AdmissionRefusal =
 export interface Shortfall {
   readonly kind: 'refused';
   readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
-  /** What the job would have reserved, and what was left for it. */
+  /** The amount that the job would have reserved. The next field is the amount that was left for it. */
   readonly needed_microusd: number;
   readonly left_microusd: number;
 }
@@ -100,7 +100,7 @@ async function admit(
 ): Promise<AdmissionOutcome | RolledBack<AdmissionOutcome>> {
   const { key, tenant_id } = operation;
   const { project_id } = key;
-  const job_id = newId('job');
+  const jobId = newId('job');
   const claim = await claimIdempotencyKey(trx, {
     project_id,
     tenant_id,
@@ -113,7 +113,7 @@ async function admit(
       request: operation.request,
     }),
     api_key_id: key.id,
-    job_id,
+    job_id: jobId,
   });
   if (claim.kind === 'conflict') return refused('idempotency_conflict');
   if (claim.kind === 'replay') return { ...claim, kind: 'replayed' };
@@ -132,7 +132,7 @@ async function admit(
 
   const { reserved_microusd } = price;
   await insertJob(trx, {
-    id: job_id,
+    id: jobId,
     project_id,
     tenant_id,
     subject_ref: route.subject_ref,
@@ -144,15 +144,15 @@ async function admit(
     reserved_microusd,
     trace_context: operation.trace_context ?? null,
   });
-  const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
+  const reservation = await reserve(trx, { project_id, job_id: jobId, amount_microusd: reserved_microusd });
   if (reservation.kind !== 'reserved') return tooLittle(reservation.kind, reserved_microusd, reservation.left_microusd);
   const limits = await checkMonthlyLimits(trx, project_id, operation.request.kind);
   if (limits.kind !== 'within_limits') {
     return tooLittle(limits.kind, reserved_microusd, limits.left_microusd + reserved_microusd);
   }
-  const still_room = await checkOpenJobs(trx, project_id, context.open_jobs);
-  if (still_room !== 'within_limits') return refused(still_room);
-  return { kind: 'admitted', job_id };
+  const stillRoom = await checkOpenJobs(trx, project_id, context.open_jobs);
+  if (stillRoom !== 'within_limits') return refused(stillRoom);
+  return { kind: 'admitted', job_id: jobId };
 }
 
 type Route =
@@ -171,6 +171,11 @@ function refused(code: AdmissionRefusal): RolledBack<AdmissionOutcome> {
   return new RolledBack<AdmissionOutcome>({ kind: 'refused', code });
 }
 
-function tooLittle(code: Shortfall['code'], needed_microusd: number, left_microusd: number) {
-  return new RolledBack<AdmissionOutcome>({ kind: 'refused', code, needed_microusd, left_microusd });
+function tooLittle(code: Shortfall['code'], neededMicrousd: number, leftMicrousd: number) {
+  return new RolledBack<AdmissionOutcome>({
+    kind: 'refused',
+    code,
+    needed_microusd: neededMicrousd,
+    left_microusd: leftMicrousd,
+  });
 }

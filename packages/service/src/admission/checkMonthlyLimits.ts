@@ -7,7 +7,7 @@ export type MonthlyLimitsOutcome =
   | { readonly kind: 'within_limits' }
   | {
       readonly kind: 'spending_limit_reached' | 'monthly_capacity_reached';
-      /** What is left of the limit after the new job's reservation. Below zero if the limit is passed. */
+      /** The rest of the limit after the new job's reservation. Below zero if the limit is passed. */
       readonly left_microusd: number;
     };
 
@@ -20,31 +20,31 @@ export type MonthlyLimitsOutcome =
  */
 export async function checkMonthlyLimits(
   trx: Transaction<Database>,
-  project_id: string,
+  projectId: string,
   kind: JobKind,
 ): Promise<MonthlyLimitsOutcome> {
-  const spent = accountId('spent', project_id);
-  const month_start = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
+  const spent = accountId('spent', projectId);
+  const monthStart = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
   const { rows } = await sql<{ spending_left_microusd: number | null; capacity_left_microusd: number | null }>`
     select
       case when monthly_spending_limit_microusd is not null then
         (monthly_spending_limit_microusd
         - (select coalesce(sum(amount_microusd), 0) from transfers
-          where to_account = ${spent} and created_at >= ${month_start})
-        - (select balance_microusd from accounts where id = ${accountId('reserved', project_id)}))::bigint
+          where to_account = ${spent} and created_at >= ${monthStart})
+        - (select balance_microusd from accounts where id = ${accountId('reserved', projectId)}))::bigint
       end as spending_left_microusd,
       case when ${kind} = 'internalization' and monthly_learning_capacity_microusd is not null then
         (monthly_learning_capacity_microusd
         - (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
-          where transfers.to_account = ${spent} and transfers.created_at >= ${month_start}
+          where transfers.to_account = ${spent} and transfers.created_at >= ${monthStart}
             and jobs.kind = 'internalization')
         - (select coalesce(sum(reserved_microusd), 0) from jobs
-          where project_id = ${project_id} and kind = 'internalization' and not settled))::bigint
+          where project_id = ${projectId} and kind = 'internalization' and not settled))::bigint
       end as capacity_left_microusd
-    from projects where id = ${project_id}
+    from projects where id = ${projectId}
   `.execute(trx);
   const [limits] = rows;
-  if (limits === undefined) throw new Error(`project ${project_id} does not exist`);
+  if (limits === undefined) throw new Error(`project ${projectId} does not exist`);
   const { spending_left_microusd, capacity_left_microusd } = limits;
   if (spending_left_microusd !== null && spending_left_microusd < 0) {
     return { kind: 'spending_limit_reached', left_microusd: spending_left_microusd };

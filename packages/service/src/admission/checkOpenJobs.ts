@@ -21,11 +21,11 @@ export type OpenJobsOutcome = 'within_limits' | 'project_queue_full' | 'service_
  */
 export async function checkOpenJobs(
   trx: Transaction<Database>,
-  project_id: string,
+  projectId: string,
   limits: OpenJobLimits,
 ): Promise<OpenJobsOutcome> {
   const { rows } = await sql<{ of_project: number; of_service: number }>`
-    select coalesce(sum(jobs) filter (where project_id = ${project_id}), 0)::int as of_project,
+    select coalesce(sum(jobs) filter (where project_id = ${projectId}), 0)::int as of_project,
       coalesce(sum(jobs), 0)::int as of_service
     from open_jobs
   `.execute(trx);

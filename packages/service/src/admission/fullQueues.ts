@@ -3,7 +3,7 @@ import type { AdmissionRefusal } from './admitJob.js';
 type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
 
 /** How long a queue counts as full after it was found full. Few jobs end in this time. */
-const remembered_ms = 100;
+const rememberedMs = 100;
 
 /**
  * Remembers which queues this process just found full. Far beyond what a service can do, most requests are refused, and
@@ -11,30 +11,30 @@ const remembered_ms = 100;
  * is answered however full the queue is.
  */
 export class FullQueues {
-  readonly #full_until_ms = new Map<string, number>();
+  readonly #fullUntilMs = new Map<string, number>();
 
-  /** @param now_ms monotonic */
-  constructor(readonly now_ms: () => number) {}
+  /** @param nowMs monotonic */
+  constructor(readonly nowMs: () => number) {}
 
-  found(code: FullQueue, project_id: string): void {
-    this.#full_until_ms.set(nameOf(code, project_id), this.now_ms() + remembered_ms);
+  found(code: FullQueue, projectId: string): void {
+    this.#fullUntilMs.set(nameOf(code, projectId), this.nowMs() + rememberedMs);
   }
 
   /** `null` if nothing is known about it, so that it has to be looked at. */
-  find(project_id: string): FullQueue | null {
+  find(projectId: string): FullQueue | null {
     const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full'];
-    return codes.find((code) => this.#isFull(nameOf(code, project_id))) ?? null;
+    return codes.find((code) => this.#isFull(nameOf(code, projectId))) ?? null;
   }
 
   #isFull(name: string): boolean {
-    const until_ms = this.#full_until_ms.get(name);
-    if (until_ms === undefined) return false;
-    if (until_ms > this.now_ms()) return true;
-    this.#full_until_ms.delete(name);
+    const untilMs = this.#fullUntilMs.get(name);
+    if (untilMs === undefined) return false;
+    if (untilMs > this.nowMs()) return true;
+    this.#fullUntilMs.delete(name);
     return false;
   }
 }
 
-function nameOf(code: FullQueue, project_id: string): string {
-  return code === 'service_queue_full' ? code : project_id;
+function nameOf(code: FullQueue, projectId: string): string {
+  return code === 'service_queue_full' ? code : projectId;
 }

@@ -29,20 +29,20 @@ const request: InferenceJobRequest = {
 };
 const body = { subject_id: 'subject', messages: request.messages };
 
-let used_keys = 0;
+let usedKeys = 0;
 
-function admit(key: TestKey, open_jobs: OpenJobLimits, used_key?: string): Promise<AdmissionOutcome> {
-  used_keys += 1;
+function admit(key: TestKey, openJobs: OpenJobLimits, usedKey?: string): Promise<AdmissionOutcome> {
+  usedKeys += 1;
   const meter = { countTokens: countUnits, contextLength: 1_000 };
   return admitJob(
-    { ...meter, db: database.db, execution: 'on', open_jobs },
+    { ...meter, db: database.db, execution: 'on', open_jobs: openJobs },
     {
       key,
       tenant_id: null,
       subject_id: 'subject',
       adapter_version: undefined,
       endpoint: '/v1/inferences',
-      idempotency_key: used_key ?? `open-jobs-${used_keys}`,
+      idempotency_key: usedKey ?? `open-jobs-${usedKeys}`,
       request,
     },
   );
@@ -116,7 +116,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.ok(first.kind === 'admitted' && second.kind === 'admitted');
     assert.equal((await admit(key, limits)).kind, 'refused');
     assert.equal(await counted(), 2);
-    const claimed = await claimJob(database.db, { worker_id: 'worker', kind: 'inference', lease_ms: 60_000 });
+    const claimed = await claimJob(database.db, { worker_id: 'worker', kind: 'inference', leaseMs: 60_000 });
     assert.equal(await counted(), 2, 'a running job is open');
     assert.ok(claimed !== null);
     await releaseJob(database.db, claimed);
@@ -124,7 +124,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.equal((await cancelJob(database.db, first.job_id)).kind, 'cancelled');
     assert.equal(await counted(), 1);
     await assert.rejects(database.db.updateTable('open_jobs').set({ jobs: 0 }).execute(), /permission denied/);
-    assert.deepEqual((await findHalfStates(database.db)).half_states, []);
+    assert.deepEqual((await findHalfStates(database.db)).halfStates, []);
   });
 
   test('simultaneous admissions of several projects pass the limit of the service by one job for each other project', async () => {
@@ -144,7 +144,7 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     const { app } = buildTestApp(database.db, { open_jobs: { of_project: 1, of_service: far } });
     const post = (url: string, headers: Record<string, string>, sent: unknown) =>
       call(app, 'POST', url, { key, headers, body: sent });
-    const native = (idempotency_key: string) => post('/v1/inferences', { 'idempotency-key': idempotency_key }, body);
+    const native = (idempotencyKey: string) => post('/v1/inferences', { 'idempotency-key': idempotencyKey }, body);
     assert.equal((await native('full-0001')).statusCode, 202);
     const chat = { model: 'model-5.3', messages: body.messages };
     const learning = { subject_id: 'subject', content: 'x'.repeat(20), max_cost_microusd: 1_000_000 };
@@ -158,8 +158,8 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
       const { error } = refusal.json<{ error: Record<string, unknown> }>();
       assert.deepEqual([error['code'], error['retryable']], ['queue_full', true]);
       assert.match(String(error['message']), /^The project has as many open jobs as it may/);
-      const retry_after_s = Number(refusal.headers['retry-after']);
-      assert.ok(Number.isInteger(retry_after_s) && retry_after_s >= 1);
+      const retryAfterS = Number(refusal.headers['retry-after']);
+      assert.ok(Number.isInteger(retryAfterS) && retryAfterS >= 1);
       assert.equal(refusal.headers['x-should-retry'], 'true');
       assert.equal(refusal.headers['x-service-job-id'], undefined);
     }
@@ -170,9 +170,9 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
 
   test('for a moment a chat completion without a key of its own is refused without a look; a replay never is', async () => {
     const [key, other] = [await newKey(), await newKey()];
-    let now_ms = 0;
-    const open_jobs = { of_project: 1, of_service: far };
-    const { app } = buildTestApp(database.db, { open_jobs, now_ms: () => now_ms });
+    let nowMs = 0;
+    const openJobs = { of_project: 1, of_service: far };
+    const { app } = buildTestApp(database.db, { open_jobs: openJobs, nowMs: () => nowMs });
     const chat = (by: TestKey, headers: Record<string, string> = {}) =>
       call(app, 'POST', '/v1/chat/completions', {
         key: by,
@@ -183,16 +183,16 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     // Nobody works on it, so the wait ends at once: 409, with its job.
     const first = await chat(key, named);
     assert.equal(first.statusCode, 409);
-    const job_id = String(first.headers['x-service-job-id']);
+    const jobId = String(first.headers['x-service-job-id']);
     assert.equal((await chat(key)).statusCode, 429);
-    assert.equal((await cancelJob(database.db, job_id)).kind, 'cancelled');
+    assert.equal((await cancelJob(database.db, jobId)).kind, 'cancelled');
     assert.equal((await chat(key)).statusCode, 429, 'nobody has looked since');
-    assert.equal((await chat(key, named)).headers['x-service-job-id'], job_id);
+    assert.equal((await chat(key, named)).headers['x-service-job-id'], jobId);
     assert.equal((await chat(other)).statusCode, 409, 'the queue of another project is another one');
-    now_ms += 150;
+    nowMs += 150;
     const second = await chat(key);
     assert.equal(second.statusCode, 409);
-    assert.notEqual(second.headers['x-service-job-id'], job_id);
+    assert.notEqual(second.headers['x-service-job-id'], jobId);
     await app.close();
   });
 });

@@ -11,26 +11,32 @@ import { thisOperator } from './operator.js';
 
 describe('the audit log', () => {
   let database: TestDatabase;
-  let project_id: string;
+  let projectId: string;
   before(async () => {
     database = await openTestDatabase();
-    project_id = await createTestProject(database.db, 0);
+    projectId = await createTestProject(database.db, 0);
   });
   after(() => database.close());
 
-  const grant = (amount_microusd: number, event: Partial<AuditEvent> = {}) =>
+  const grant = (amountMicrousd: number, event: Partial<AuditEvent> = {}) =>
     audited(
       database.db,
       thisOperator({ by: 'Anna' }),
-      (trx) => grantCredit(trx, { project_id, amount_microusd, memo: 'test' }),
-      () => ({ action: 'credit.grant', project_id, target: project_id, details: { amount_microusd }, ...event }),
+      (trx) => grantCredit(trx, { project_id: projectId, amount_microusd: amountMicrousd, memo: 'test' }),
+      () => ({
+        action: 'credit.grant',
+        project_id: projectId,
+        target: projectId,
+        details: { amount_microusd: amountMicrousd },
+        ...event,
+      }),
     );
 
   it('has an event with each change, and none without it', async () => {
     assert.deepEqual(await grant(5), { kind: 'granted' });
     assert.deepEqual(await grant(Number.MAX_SAFE_INTEGER), { kind: 'too_much' }, 'which is rolled back');
     await assert.rejects(grant(7, { project_id: 'prj_none' }), /foreign key/);
-    assert.equal((await readBalance(database.db, project_id)).available_microusd, 5);
+    assert.equal((await readBalance(database.db, projectId)).available_microusd, 5);
     const events = await listAuditEvents(database.db, { limit: 10 });
     assert.deepEqual(
       events.map(({ actor, details }) => [actor, details]),

@@ -27,7 +27,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** What was changed. It never holds a secret or a caller's text, since events are kept for ever. */
+/** A change, for the audit log. It never holds a secret or a caller's text, since events are kept for ever. */
 export interface AuditEvent {
   readonly action: AuditAction;
   /** `null` if it belongs to no project. */

@@ -33,7 +33,7 @@ describe('backup and restore', () => {
   after(() => source.close());
 
   /** Texts that PostgreSQL takes as JSON only, in a job that waits. */
-  async function admitQuestion(idempotency_key: string): Promise<string> {
+  async function admitQuestion(idempotencyKey: string): Promise<string> {
     const outcome = await admitJob(
       { db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
@@ -42,7 +42,7 @@ describe('backup and restore', () => {
         subject_id: 'anna',
         adapter_version: undefined,
         endpoint: '/v1/inferences',
-        idempotency_key,
+        idempotency_key: idempotencyKey,
         request: {
           kind: 'inference',
           messages: [{ role: 'user', content: 'A NUL \u0000, half a pair \ud800, a "quote", a \\ and\na line.' }],
@@ -70,7 +70,7 @@ describe('backup and restore', () => {
     assert.equal(rows, Object.values(contents).flat().length);
 
     const restored = source.newPath();
-    const report = await restoreBackup({ file, data_folder: restored, database_url: null });
+    const report = await restoreBackup({ file, dataFolder: restored, databaseUrl: null });
     assert.deepEqual([report.rows, report.adapters, report.migrations], [rows, 2, []]);
     assert.deepEqual(report.ledger, { ok: true, differences: [] });
     assert.deepEqual((await readdir(restored)).sort(), ['adapters', 'default-key', 'postgres']);
@@ -78,9 +78,9 @@ describe('backup and restore', () => {
     assert.equal((await stat(path.join(restored, 'default-key'))).mode & 0o777, 0o600);
     assert.ok(await isAdapterIntact((await openFolderStore(restored)).locate(version.adapter_hash)));
 
-    const installation = await openInstallation({ data_folder: restored, database_url: null }, { max_connections: 2 });
+    const installation = await openInstallation({ dataFolder: restored, databaseUrl: null }, { maxConnections: 2 });
     try {
-      assert.equal(installation.unrestricted_because, null);
+      assert.equal(installation.unrestrictedBecause, null);
       assert.deepEqual(await tableContents(installation.db), contents);
       const [here, there] = [await schemaRules(db), await schemaRules(installation.db)];
       assert.deepEqual(
@@ -128,21 +128,21 @@ describe('backup and restore', () => {
     const writer = write();
     try {
       for (let count = 0; count < 3; count += 1) {
-        const before_backup = written;
+        const beforeBackup = written;
         const { file, missing_adapters } = await source.backUp();
         assert.deepEqual(missing_adapters, []);
-        await withEmptyDatabase(source.database, async (database_url) => {
+        await withEmptyDatabase(source.database, async (databaseUrl) => {
           const folder = source.newPath();
-          const report = await restoreBackup({ file, data_folder: folder, database_url });
+          const report = await restoreBackup({ file, dataFolder: folder, databaseUrl });
           assert.deepEqual([report.ledger.differences, report.missing_adapters], [[], []]);
-          const versions = await reading(database_url, (restored) =>
+          const versions = await reading(databaseUrl, (restored) =>
             restored.selectFrom('versions').select('adapter_hash').distinct().execute(),
           );
-          assert.ok(versions.length >= before_backup);
+          assert.ok(versions.length >= beforeBackup);
           const adapters = (await readdir(path.join(folder, 'adapters'))).filter((name) => name.startsWith('sha256-'));
           assert.equal(adapters.length, versions.length);
         });
-        assert.ok(written > before_backup, 'something was written meanwhile');
+        assert.ok(written > beforeBackup, 'something was written meanwhile');
       }
     } finally {
       writing = false;
@@ -152,10 +152,10 @@ describe('backup and restore', () => {
 
   it('keeps adapters from being deleted until they are in it', async () => {
     const { id, adapter_hash } = await source.learn('of a version that has expired', 'carla');
-    const long_ago = sql<Date>`now() - interval '20 days'`;
+    const longAgo = sql<Date>`now() - interval '20 days'`;
     await db
       .updateTable('versions')
-      .set({ created_at: long_ago, expires_at: long_ago, retention_ended_at: long_ago })
+      .set({ created_at: longAgo, expires_at: longAgo, retention_ended_at: longAgo })
       .where('id', '=', id)
       .execute();
     const rounds: Promise<number>[] = [];
@@ -167,9 +167,9 @@ describe('backup and restore', () => {
     assert.deepEqual(await Promise.all(rounds), [0]);
     assert.equal(await deleteUnneededFiles(db, source.store), 1);
     assert.equal(await source.store.has(adapter_hash), false);
-    await withEmptyDatabase(source.database, async (database_url) => {
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
       const folder = source.newPath();
-      await restoreBackup({ file, data_folder: folder, database_url });
+      await restoreBackup({ file, dataFolder: folder, databaseUrl });
       assert.ok(await (await openFolderStore(folder)).has(adapter_hash));
     });
   });
@@ -185,14 +185,14 @@ describe('backup and restore', () => {
     assert.ok(await source.store.has(adapter_hash));
     const { file, missing_adapters } = await source.backUp();
     assert.deepEqual(missing_adapters, []);
-    await withEmptyDatabase(source.database, async (database_url) => {
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
       const folder = source.newPath();
-      const report = await restoreBackup({ file, data_folder: folder, database_url });
+      const report = await restoreBackup({ file, dataFolder: folder, databaseUrl });
       assert.deepEqual([report.missing_adapters, report.ledger.differences], [[], []]);
       const restored = await openFolderStore(folder);
       assert.deepEqual([await restored.has(adapter_hash), await restored.has(shared)], [false, true]);
       const of = (hash: string) =>
-        reading(database_url, (rows) =>
+        reading(databaseUrl, (rows) =>
           rows.selectFrom('versions').select('damaged_at').where('adapter_hash', '=', hash).execute(),
         );
       assert.deepEqual(await of(adapter_hash), [{ damaged_at: null }]);
@@ -207,10 +207,10 @@ describe('backup and restore', () => {
     await rm(source.store.locate(missing.adapter_hash).folder, { recursive: true });
     const { file, missing_adapters } = await source.backUp();
     assert.deepEqual([...missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
-    await withEmptyDatabase(source.database, async (database_url) => {
-      const report = await restoreBackup({ file, data_folder: source.newPath(), database_url });
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
+      const report = await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl });
       assert.deepEqual([...report.missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
-      const marked = await reading(database_url, (restored) =>
+      const marked = await reading(databaseUrl, (restored) =>
         restored.selectFrom('versions').select('id').where('damaged_at', 'is not', null).execute(),
       );
       assert.deepEqual(marked.map(({ id }) => id).sort(), [damaged.id, missing.id].sort());
@@ -240,9 +240,9 @@ describe('backup and restore', () => {
       .where('id', '=', open)
       .execute();
     const { file } = await source.backUp();
-    await withEmptyDatabase(source.database, async (database_url) => {
-      await restoreBackup({ file, data_folder: source.newPath(), database_url });
-      await reading(database_url, async (restored) => {
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
+      await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl });
+      await reading(databaseUrl, async (restored) => {
         const left = await restored.selectFrom('job_phases').select(['job_id', 'phase']).execute();
         const of = (id: string) => left.filter((each) => each.job_id === id).map((each) => each.phase);
         assert.deepEqual([of(open).sort(), of(job_id).length], [['scoring', 'teaching'], 4]);

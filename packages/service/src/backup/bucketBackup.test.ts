@@ -31,10 +31,10 @@ describe('a backup whose adapters are in a bucket', () => {
     const { file, adapters, missing_adapters } = await source.backUp({ store });
     assert.deepEqual([adapters, missing_adapters], [1, []]);
 
-    const { adapter_bucket } = readConfig({}, stub.environment);
+    const { adapterBucket } = readConfig({}, stub.environment);
     const restore = () =>
-      withEmptyDatabase(source.database, (database_url) =>
-        restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }),
+      withEmptyDatabase(source.database, (databaseUrl) =>
+        restoreBackup({ file, dataFolder: source.newPath(), databaseUrl, adapterBucket }),
       );
     await assert.rejects(restore(), /has adapters already: a backup is restored into a bucket or prefix of its own/);
     assert.equal(stub.objects.size, 3);
@@ -66,13 +66,13 @@ describe('a backup whose adapters are in a bucket', () => {
   it('leaves them where the database does not say whether it took the rest', async () => {
     const { adapter_hash } = await source.learn('weights of another version');
     const { file } = await source.backUp();
-    const { adapter_bucket } = readConfig({}, stub.environment);
+    const { adapterBucket } = readConfig({}, stub.environment);
     stub.objects.clear();
     const proxy = await DatabaseProxy.open();
     await withEmptyDatabase(source.database, async (url) => {
-      const database_url = proxy.reach(url);
+      const databaseUrl = proxy.reach(url);
       const cut = proxy.cutIn({ commit: 1, made: true });
-      await assert.rejects(restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }));
+      await assert.rejects(restoreBackup({ file, dataFolder: source.newPath(), databaseUrl, adapterBucket }));
       await cut;
     });
     await proxy.close();

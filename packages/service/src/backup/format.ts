@@ -5,13 +5,13 @@ import { z } from 'zod';
  * (the header), `tables/<table>/<part>.jsonl` (rows, one a line), `adapters/sha256-<hex>/…`, `default-key` if the data
  * folder has one, and `manifest.json`, which says what should have come.
  */
-export const format_version = 1;
+export const formatVersion = 1;
 
 export const names = { header: 'engraft-backup.json', manifest: 'manifest.json', defaultKey: 'default-key' } as const;
 
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const adapterHash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const adapterHashSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const count = z.int().nonnegative();
 
 /** Read before anything else, also from formats that this release cannot read. */
@@ -33,9 +33,9 @@ export const manifest = z.strictObject({
   /** The SHA-256 covers all lines of a table. */
   tables: z.record(identifier, z.strictObject({ rows: count, sha256 })),
   /** The SHA-256 of each file of an adapter. */
-  adapters: z.record(adapterHash, z.record(z.string(), sha256)),
+  adapters: z.record(adapterHashSchema, z.record(z.string(), sha256)),
   /** Adapters that versions need and the store does not have whole. */
-  missing_adapters: z.array(adapterHash),
+  missing_adapters: z.array(adapterHashSchema),
 });
 export type BackupManifest = z.infer<typeof manifest>;
 
@@ -64,8 +64,8 @@ export function nameOfPart(table: string, part: number): string {
   return `tables/${table}/${String(part).padStart(6, '0')}.jsonl`;
 }
 
-export function nameOfAdapterFile(adapter_hash: string, file: string): string {
-  return `adapters/${adapter_hash.replace(':', '-')}/${file}`;
+export function nameOfAdapterFile(adapterHash: string, file: string): string {
+  return `adapters/${adapterHash.replace(':', '-')}/${file}`;
 }
 
 export type BackupPhase = 'database' | 'adapters' | 'checking' | 'restoring';

@@ -33,18 +33,18 @@ export class IncomingAdapters {
     return this.#kept;
   }
 
-  async receive(adapter_hash: string, name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const folder = path.join(this.folder, adapter_hash.replace(':', '-'));
+  async receive(adapterHash: string, name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const folder = path.join(this.folder, adapterHash.replace(':', '-'));
     await makeSyncedFolder(folder);
     await pipeline(content, createWriteStream(path.join(folder, name), { flags: 'wx', mode: 0o600 }));
     if (name !== adapterFiles.at(-1)) return;
-    const adapter = { folder, contentHash: adapter_hash };
+    const adapter = { folder, contentHash: adapterHash };
     if (await isAdapterIntact(adapter)) {
       // It may be another installation's: what fails later would delete it.
-      if (await this.store.has(adapter_hash)) throw storeInUse(this.store.home);
-      this.#kept.push(adapter_hash);
+      if (await this.store.has(adapterHash)) throw storeInUse(this.store.home);
+      this.#kept.push(adapterHash);
       await this.store.keep(adapter);
-    } else this.#damaged.push(adapter_hash);
+    } else this.#damaged.push(adapterHash);
     await rm(folder, { recursive: true });
   }
 }

@@ -17,7 +17,7 @@ import { writeArchive } from './writeArchive.js';
 
 export interface BackupOptions {
   readonly db: Kysely<Database>;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** The store from `findAdapterStore`: an empty folder may be a file system that is not mounted. */
   readonly store: AdapterStore;
   readonly file: string;
@@ -73,14 +73,14 @@ async function assertReplaceable(file: string): Promise<void> {
     }
     return;
   }
-  const is_backup = found.isFile() && (await readHeader(file).catch(() => null)) !== null;
-  if (!is_backup) throw new BackupError(`${file} is there already, and is no backup: name another file`);
+  const isBackup = found.isFile() && (await readHeader(file).catch(() => null)) !== null;
+  if (!isBackup) throw new BackupError(`${file} is there already, and is no backup: name another file`);
 }
 
 type Written = (header: format.BackupHeader, manifest: format.BackupManifest) => void;
 
 async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Written): AsyncGenerator<Uint8Array> {
-  const { db, data_folder, onProgress } = options;
+  const { db, dataFolder, onProgress } = options;
   const tables = await existingTables(db, serviceTables);
   const snapshot = await db
     .startTransaction()
@@ -97,8 +97,8 @@ async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Wr
     const rows = yield* readAllTables(snapshot, header, onProgress);
     const needed = await findNeededAdapters(snapshot, header.tables['versions'] ?? []);
     const adapters = yield* readAllAdapters(store, needed, onProgress);
-    const default_key = await readDefaultKey(data_folder);
-    if (default_key !== null) yield* tarText(format.names.defaultKey, `${default_key}\n`);
+    const defaultKey = await readDefaultKey(dataFolder);
+    if (defaultKey !== null) yield* tarText(format.names.defaultKey, `${defaultKey}\n`);
     const manifest = { tables: rows, ...adapters };
     yield* tarText(format.names.manifest, JSON.stringify(manifest, null, 2));
     yield tarEnd;
@@ -116,15 +116,22 @@ function tarText(name: string, text: string): AsyncGenerator<Uint8Array> {
 async function describe(
   snapshot: Transaction<Database>,
   names: readonly string[],
-  engraft_version: string,
+  engraftVersion: string,
 ): Promise<format.BackupHeader> {
   const { rows: times } = await sql<{ created_at: Date }>`select now() as created_at`.execute(snapshot);
   const { rows: migrations } = await sql<{ name: string; sha256: string }>`
     select name, sha256 from schema_migrations order by name`.execute(snapshot);
-  const { format_version } = format;
-  const created_at = (times[0]?.created_at ?? new Date()).toISOString();
+  const { formatVersion } = format;
+  const createdAt = (times[0]?.created_at ?? new Date()).toISOString();
   const tables = await readColumns(snapshot, names);
-  return { format: 'engraft-backup', format_version, engraft_version, created_at, migrations, tables };
+  return {
+    format: 'engraft-backup',
+    format_version: formatVersion,
+    engraft_version: engraftVersion,
+    created_at: createdAt,
+    migrations,
+    tables,
+  };
 }
 
 type OnProgress = BackupOptions['onProgress'];
@@ -153,7 +160,7 @@ async function* readAllAdapters(
   onProgress: OnProgress,
 ): AsyncGenerator<Uint8Array, Pick<format.BackupManifest, 'adapters' | 'missing_adapters'>> {
   const adapters: format.BackupManifest['adapters'] = {};
-  const missing_adapters: string[] = [];
+  const missingAdapters: string[] = [];
   const total = needed.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
   let done = 0;
   const onBytes = (bytes: number): void => {
@@ -162,10 +169,10 @@ async function* readAllAdapters(
   };
   for (const { adapter_hash } of needed) {
     const files = yield* readAdapter(store, adapter_hash, onBytes);
-    if (files === null) missing_adapters.push(adapter_hash);
+    if (files === null) missingAdapters.push(adapter_hash);
     else adapters[adapter_hash] = files;
   }
-  return { adapters, missing_adapters };
+  return { adapters, missing_adapters: missingAdapters };
 }
 
 function reportOf({ created_at }: format.BackupHeader, manifest: format.BackupManifest) {

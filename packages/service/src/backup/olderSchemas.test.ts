@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { makeBackup } from './makeBackup.js';
 import { restoreBackup } from './restoreBackup.js';
 
-/** What a service of any release may have written; columns that came later have defaults. */
+/** Rows that a service of any release may have written; columns that came later have defaults. */
 const rows = `
   INSERT INTO projects (id, name) VALUES ('p', 'p');
   INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
@@ -77,23 +77,23 @@ describe('a database of an older schema', async () => {
       await cp(migrationsFolder, folder, { recursive: true });
       for (const later of await readdir(folder)) if (later > `${schema}.sql`) await rm(path.join(folder, later));
       const file = path.join(home, `${schema}.tar.gz`);
-      const in_its_place = await withDatabase(async (url, db) => {
+      const inItsPlace = await withDatabase(async (url, db) => {
         await migrate(url, folder);
         await sql.raw(rows).execute(db);
         const store = await openFolderStore(home);
-        await makeBackup({ db, data_folder: home, store, file, engraft_version: '0.0.0' });
+        await makeBackup({ db, dataFolder: home, store, file, engraft_version: '0.0.0' });
         assert.deepEqual(await migrate(url), schemas.slice(schemas.indexOf(schema) + 1));
         await assertNewest(db);
         return tableContents(db);
       });
-      await withDatabase(async (database_url, db) => {
-        const report = await restoreBackup({ file, data_folder: path.join(home, `of ${schema}`), database_url });
+      await withDatabase(async (databaseUrl, db) => {
+        const report = await restoreBackup({ file, dataFolder: path.join(home, `of ${schema}`), databaseUrl });
         assert.deepEqual(report.migrations, schemas.slice(schemas.indexOf(schema) + 1));
         await assertNewest(db);
         // Its adapter has never been there, and the others have the time at which a migration made their rows.
         const comparable = ([table]: [string, unknown]) => !['versions', 'clock', 'kept_adapters'].includes(table);
         const restored = Object.entries(await tableContents(db)).filter(comparable);
-        assert.deepEqual(restored, Object.entries(in_its_place).filter(comparable));
+        assert.deepEqual(restored, Object.entries(inItsPlace).filter(comparable));
       });
     });
   }

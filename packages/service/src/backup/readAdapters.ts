@@ -38,10 +38,10 @@ type ArchivedAdapter = AsyncGenerator<Uint8Array, Record<string, string> | null>
 /** An adapter as files of the archive; returns their SHA-256, or `null` where the store does not have it whole. */
 export async function* readAdapter(
   store: AdapterStore,
-  adapter_hash: string,
+  adapterHash: string,
   onBytes: (bytes: number) => void,
 ): ArchivedAdapter {
-  const { adapter, giveBack } = await store.borrow(adapter_hash);
+  const { adapter, giveBack } = await store.borrow(adapterHash);
   try {
     return yield* readFiles(adapter, onBytes);
   } finally {

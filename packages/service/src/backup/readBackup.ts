@@ -8,7 +8,7 @@ import { passOver } from './tar.js';
 export interface BackupReader extends ReadOptions {
   readonly onHeader?: (header: format.BackupHeader) => Promise<void>;
   readonly onRows?: (table: string, rows: readonly format.Row[]) => Promise<void>;
-  readonly onAdapterFile?: (adapter_hash: string, file: string, content: AsyncIterable<Uint8Array>) => Promise<void>;
+  readonly onAdapterFile?: (adapterHash: string, file: string, content: AsyncIterable<Uint8Array>) => Promise<void>;
   readonly onDefaultKey?: (secret: string) => Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export async function readBackup(file: string, reader: BackupReader): Promise<Re
   const found: { header?: format.BackupHeader; manifest?: format.BackupManifest } = {};
   await forEachEntry(file, reader, async (entry) => {
     const of = format.kindOfEntry(entry.name);
-    const is_first = found.header === undefined;
-    if (is_first !== (of.kind === 'header') || found.manifest !== undefined) throw misplaced(file, entry);
+    const isFirst = found.header === undefined;
+    if (isFirst !== (of.kind === 'header') || found.manifest !== undefined) throw misplaced(file, entry);
     switch (of.kind) {
       case 'header':
         found.header = parseHeader(file, await textOf(entry));
@@ -76,9 +76,9 @@ export async function readHeader(file: string): Promise<format.BackupHeader> {
 
 function parseHeader(file: string, text: string): format.BackupHeader {
   const { format_version } = parseJson(file, format.outline, text);
-  if (format_version !== format.format_version) {
+  if (format_version !== format.formatVersion) {
     throw new BackupError(
-      `${file} is of format ${format_version}, and this release reads format ${format.format_version}: ` +
+      `${file} is of format ${format_version}, and this release reads format ${format.formatVersion}: ` +
         'restore it with the release that made it',
     );
   }
@@ -122,10 +122,10 @@ class Sums {
       if (rows !== expected.rows || hash.digest('hex') !== expected.sha256) throw damaged(`table ${table}`);
       this.#tables.delete(table);
     }
-    for (const [adapter_hash, files] of Object.entries(adapters)) {
+    for (const [adapterHash, files] of Object.entries(adapters)) {
       for (const [name, sha256] of Object.entries(files)) {
-        const key = `${adapter_hash}/${name}`;
-        if (this.#files.get(key) !== sha256) throw damaged(`the file ${name} of adapter ${adapter_hash}`);
+        const key = `${adapterHash}/${name}`;
+        if (this.#files.get(key) !== sha256) throw damaged(`the file ${name} of adapter ${adapterHash}`);
         this.#files.delete(key);
       }
     }

@@ -4,15 +4,15 @@ import type { Database } from '../db/schema.js';
 import { nameOfPart, type BackupManifest } from './format.js';
 import { tarFile } from './tar.js';
 
-const rows_per_fetch = 200;
+const rowsPerFetch = 200;
 /** Rows are gathered up to this size, since a file of the archive needs its size before its content. */
-const part_bytes = 2 ** 20;
+const partBytes = 2 ** 20;
 
 /** With these settings, values as text read the same everywhere. */
-const text_settings = ['datestyle = iso', "timezone = 'UTC'", 'bytea_output = hex', 'extra_float_digits = 1'] as const;
+const textSettings = ['datestyle = iso', "timezone = 'UTC'", 'bytea_output = hex', 'extra_float_digits = 1'] as const;
 
 export async function setTextFormat(run: (statement: string) => Promise<unknown>): Promise<void> {
-  for (const setting of text_settings) await run(`set local ${setting}`);
+  for (const setting of textSettings) await run(`set local ${setting}`);
 }
 
 /** The named tables that exist. An older schema has fewer. */
@@ -69,19 +69,19 @@ export async function* readTable(
     hash.update(content);
     yield* tarFile(nameOfPart(table, part), content.byteLength, [content]);
   };
-  for (let gathered_bytes = 0; ;) {
-    const fetched = await sql<{ line: string }>`fetch ${sql.lit(rows_per_fetch)} from backup_rows`.execute(trx);
+  for (let gatheredBytes = 0; ;) {
+    const fetched = await sql<{ line: string }>`fetch ${sql.lit(rowsPerFetch)} from backup_rows`.execute(trx);
     for (const { line } of fetched.rows) {
       const bytes = Buffer.from(`${line}\n`);
       lines.push(bytes);
-      gathered_bytes += bytes.byteLength;
+      gatheredBytes += bytes.byteLength;
     }
     rows += fetched.rows.length;
     onRows(fetched.rows.length);
-    const ended = fetched.rows.length < rows_per_fetch;
-    if (ended || gathered_bytes >= part_bytes) {
+    const ended = fetched.rows.length < rowsPerFetch;
+    if (ended || gatheredBytes >= partBytes) {
       yield* write();
-      gathered_bytes = 0;
+      gatheredBytes = 0;
     }
     if (ended) break;
   }

@@ -20,11 +20,11 @@ describe('backup and restore, of what cannot be,', () => {
 
   it('refuses a file of which any byte was changed, lost or added, and makes nothing', async () => {
     // Small, since the folder of adapters is empty; without its mark that would be a mount that is missing.
-    const data_folder = source.newPath();
-    await assert.rejects(source.backUp({ data_folder }), { name: 'AdapterStoreMissing' });
-    await mkdir(path.join(data_folder, 'adapters'), { recursive: true });
-    await writeFile(path.join(data_folder, 'adapters', storeMark), '');
-    const { file } = await source.backUp({ data_folder });
+    const dataFolder = source.newPath();
+    await assert.rejects(source.backUp({ dataFolder }), { name: 'AdapterStoreMissing' });
+    await mkdir(path.join(dataFolder, 'adapters'), { recursive: true });
+    await writeFile(path.join(dataFolder, 'adapters', storeMark), '');
+    const { file } = await source.backUp({ dataFolder });
     const bytes = await readFile(file);
     const ends = [...Array(20).keys(), ...Array.from({ length: 100 }, (_, index) => bytes.length - 1 - index)];
     const anywhere = Array.from({ length: 40 }, () => Math.floor(Math.random() * bytes.length));
@@ -38,7 +38,7 @@ describe('backup and restore, of what cannot be,', () => {
     const folder = source.newPath();
     for (const each of [...flipped, ...cut, Buffer.concat([bytes, Buffer.of(0)])]) {
       await writeFile(changed, each);
-      const restoring = restoreBackup({ file: changed, data_folder: folder, database_url: null });
+      const restoring = restoreBackup({ file: changed, dataFolder: folder, databaseUrl: null });
       await assert.rejects(restoring, { name: 'BackupError', message: /is damaged or incomplete, or not of Engraft/ });
     }
     await assert.rejects(stat(folder), { code: 'ENOENT' });
@@ -68,15 +68,15 @@ describe('backup and restore, of what cannot be,', () => {
       ],
       [/is no backup: '.*' is not what comes next/, (name, text) => (name === 'engraft-backup.json' ? null : text)],
     ];
-    await withEmptyDatabase(source.database, async (database_url) => {
+    await withEmptyDatabase(source.database, async (databaseUrl) => {
       for (const [message, change] of cases) {
         const changed = source.newPath();
         await rewriteBackup(file, changed, change);
         const folder = source.newPath();
-        await assert.rejects(restoreBackup({ file: changed, data_folder: folder, database_url }), { message });
+        await assert.rejects(restoreBackup({ file: changed, dataFolder: folder, databaseUrl }), { message });
         await assert.rejects(stat(folder), { code: 'ENOENT' });
       }
-      const { rows } = await reading(database_url, (empty) =>
+      const { rows } = await reading(databaseUrl, (empty) =>
         sql`select from pg_class where relnamespace = current_schema()::regnamespace`.execute(empty),
       );
       assert.deepEqual(rows, []);
@@ -89,11 +89,11 @@ describe('backup and restore, of what cannot be,', () => {
     await mkdir(folder);
     const there = path.join(folder, 'there');
     await writeFile(there, 'before');
-    await assert.rejects(restoreBackup({ file, data_folder: folder, database_url: null }), /is not empty/);
+    await assert.rejects(restoreBackup({ file, dataFolder: folder, databaseUrl: null }), /is not empty/);
     assert.deepEqual(await readdir(folder), ['there']);
     await rm(there);
     await assert.rejects(
-      restoreBackup({ file, data_folder: folder, database_url: source.database.url }),
+      restoreBackup({ file, dataFolder: folder, databaseUrl: source.database.url }),
       /in use already/,
     );
     assert.deepEqual(await readdir(folder), []);
@@ -118,7 +118,7 @@ describe('backup and restore, of what cannot be,', () => {
     await assert.rejects(source.backUp({ file: path.join(folder, 'interrupted'), ...stopping }));
     assert.deepEqual((await readdir(folder)).sort(), ['backup.tar.gz', 'passage.txt']);
     const restored = source.newPath();
-    await assert.rejects(restoreBackup({ file, data_folder: restored, database_url: null, ...stopping }));
+    await assert.rejects(restoreBackup({ file, dataFolder: restored, databaseUrl: null, ...stopping }));
     await assert.rejects(stat(restored), { code: 'ENOENT' });
   });
 });

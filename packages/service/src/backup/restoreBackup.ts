@@ -21,11 +21,11 @@ import { checkSeal } from './seal.js';
 
 export interface RestoreOptions {
   readonly file: string;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** `null` for a database embedded in the data folder. */
-  readonly database_url: string | null;
+  readonly databaseUrl: string | null;
   /** Without it adapters go into the data folder. */
-  readonly adapter_bucket?: BucketConfig | null;
+  readonly adapterBucket?: BucketConfig | null;
   readonly onProgress?: (progress: BackupProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -41,20 +41,20 @@ export interface RestoreReport {
 }
 
 /**
- * Turns a backup into a data folder, with a database of its own or in the empty one of `database_url`. The whole file
+ * Turns a backup into a data folder, with a database of its own or in the empty one of `databaseUrl`. The whole file
  * is compared with its checksum before anything is made, and nothing in the folder can be used before all of it is
  * there. A failure leaves the folder as empty as it was, and nothing in the database.
  * @throws BackupError, and MigrationError if a newer release made the backup
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { file, data_folder, database_url, onProgress, signal } = options;
+  const { file, dataFolder, databaseUrl, onProgress, signal } = options;
   await checkSeal(file, (done, total) => onProgress?.({ phase: 'checking', done, total, unit: 'bytes' }), signal);
   const { migrations } = await readHeader(file);
   await assertMigratable(migrations, file);
-  const claim = await claimFolder(data_folder);
+  const claim = await claimFolder(dataFolder);
   try {
-    const report = await withTarget(database_url, claim.staging, (url) => restoreInto(url, claim.staging, options));
-    await activate(claim.staging, data_folder);
+    const report = await withTarget(databaseUrl, claim.staging, (url) => restoreInto(url, claim.staging, options));
+    await activate(claim.staging, dataFolder);
     return report;
   } catch (error) {
     await claim.giveUp();
@@ -68,30 +68,30 @@ interface FolderClaim {
   giveUp(): Promise<void>;
 }
 
-async function claimFolder(data_folder: string): Promise<FolderClaim> {
-  const was_there = (await stat(data_folder).catch(() => null)) !== null;
-  await makeDataFolder(data_folder);
-  const staging = restoringFolder(data_folder);
+async function claimFolder(dataFolder: string): Promise<FolderClaim> {
+  const wasThere = (await stat(dataFolder).catch(() => null)) !== null;
+  await makeDataFolder(dataFolder);
+  const staging = restoringFolder(dataFolder);
   // Fails if another restore has just made it.
   await mkdir(staging, { mode: 0o700 });
   const giveUp = async (): Promise<void> => {
     await rm(staging, { recursive: true, force: true });
-    if (!was_there) await rmdir(data_folder).catch(() => undefined);
+    if (!wasThere) await rmdir(dataFolder).catch(() => undefined);
   };
-  const others = (await readdir(data_folder)).filter((name) => name !== path.basename(staging));
+  const others = (await readdir(dataFolder)).filter((name) => name !== path.basename(staging));
   if (others.length > 0) {
     await giveUp();
-    throw new BackupError(`${data_folder} is not empty: a backup is restored into a folder of its own (--data)`);
+    throw new BackupError(`${dataFolder} is not empty: a backup is restored into a folder of its own (--data)`);
   }
   return { staging, giveUp };
 }
 
 async function withTarget<Result>(
-  database_url: string | null,
+  databaseUrl: string | null,
   staging: string,
   work: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  if (database_url !== null) return work(database_url);
+  if (databaseUrl !== null) return work(databaseUrl);
   const server = await attachEmbeddedPostgres(staging);
   try {
     return await work(ownConnection(server.url));
@@ -106,7 +106,7 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
     await client.query('BEGIN');
     await lockSchema(client);
     await assertUnused(client);
-    const result = await withStore(staging, options.adapter_bucket ?? null, (adapters) =>
+    const result = await withStore(staging, options.adapterBucket ?? null, (adapters) =>
       loadAll(client, adapters, staging, options),
     );
     // Where no answer comes it may have been done: the adapters stay.
@@ -121,13 +121,13 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
   return { created_at: header.created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } };
 }
 
-/** What `work` has put into the store does not stay there when it fails. */
+/** Runs `work`. If it fails, removes from the store what it has put there. */
 async function withStore<Result>(
   staging: string,
-  adapter_bucket: BucketConfig | null,
+  adapterBucket: BucketConfig | null,
   work: (adapters: IncomingAdapters) => Promise<Result>,
 ): Promise<Result> {
-  const restored = await openRestoredStore(staging, adapter_bucket);
+  const restored = await openRestoredStore(staging, adapterBucket);
   const adapters = new IncomingAdapters(restored.store, path.join(staging, 'incoming'));
   try {
     return await work(adapters);
@@ -174,17 +174,17 @@ async function loadAll(
       loader = await openForLoading(client, header);
     },
     onRows: async (table, rows) => loader?.load(table, rows),
-    onAdapterFile: (adapter_hash, name, content) => adapters.receive(adapter_hash, name, content),
+    onAdapterFile: (adapterHash, name, content) => adapters.receive(adapterHash, name, content),
     onDefaultKey: (secret) => writeDefaultKey(staging, secret.trim()),
     onProgress: (done) => onProgress?.({ phase: 'restoring', done, total, unit: 'bytes' }),
     ...(signal === undefined ? {} : { signal }),
   });
   await (loader as TableLoader | null)?.done();
   const migrations = await migrateWithin(client);
-  const missing_adapters = [...read.manifest.missing_adapters, ...adapters.damaged];
-  await settleDown(client, missing_adapters);
+  const missingAdapters = [...read.manifest.missing_adapters, ...adapters.damaged];
+  await settleDown(client, missingAdapters);
   await client.query(`ANALYZE ${Object.keys(read.header.tables).join(', ')}`);
-  return { ...read, missing_adapters, migrations };
+  return { ...read, missing_adapters: missingAdapters, migrations };
 }
 
 function lastMigration({ migrations }: BackupHeader): string {
@@ -200,11 +200,11 @@ function lastMigration({ migrations }: BackupHeader): string {
  * Records what was not saved. Adapters that the store did not have whole are known to be missing. Learning under way
  * repeats what it had only in its work folder, which is billed once.
  */
-async function settleDown(client: pg.Client, missing_adapters: readonly string[]): Promise<void> {
+async function settleDown(client: pg.Client, missingAdapters: readonly string[]): Promise<void> {
   await client.query(
     `UPDATE versions SET damaged_at = now()
      WHERE adapter_hash = ANY($1::text[]) AND files_deleted_at IS NULL AND damaged_at IS NULL`,
-    [missing_adapters],
+    [missingAdapters],
   );
   // These phases are repeated, and their usage is counted then.
   await client.query(
@@ -227,19 +227,19 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
 }
 
 /** Gives every part its name, or none. The folder can be used when the staging folder is gone. */
-async function activate(staging: string, data_folder: string): Promise<void> {
+async function activate(staging: string, dataFolder: string): Promise<void> {
   const parts = (await readdir(staging)).filter((name) => ['adapters', 'default-key', 'postgres'].includes(name));
   const renamed: string[] = [];
   try {
     for (const name of parts) {
-      await rename(path.join(staging, name), path.join(data_folder, name));
+      await rename(path.join(staging, name), path.join(dataFolder, name));
       renamed.push(name);
     }
-    await syncFolder(data_folder);
+    await syncFolder(dataFolder);
   } catch (error) {
-    for (const name of renamed) await rename(path.join(data_folder, name), path.join(staging, name));
+    for (const name of renamed) await rename(path.join(dataFolder, name), path.join(staging, name));
     throw error;
   }
   await rm(staging, { recursive: true });
-  await syncFolder(data_folder);
+  await syncFolder(dataFolder);
 }

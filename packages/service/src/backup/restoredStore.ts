@@ -7,27 +7,27 @@ import { storeInUse } from './incomingAdapters.js';
 export interface RestoredStore {
   readonly store: AdapterStore;
   /** Removes what was put there. A folder goes with the staging that it is in. */
-  giveUp(adapter_hashes: readonly string[]): Promise<void>;
+  giveUp(adapterHashes: readonly string[]): Promise<void>;
 }
 
 /**
  * The store of an installation that is being made in `staging`.
  * @throws BackupError where the bucket has adapters under this prefix: their installation may be in use.
  */
-export async function openRestoredStore(staging: string, bucket_config: BucketConfig | null): Promise<RestoredStore> {
-  if (bucket_config === null) {
+export async function openRestoredStore(staging: string, bucketConfig: BucketConfig | null): Promise<RestoredStore> {
+  if (bucketConfig === null) {
     return { store: await openFolderStore(staging), giveUp: () => Promise.resolve() };
   }
   const { openS3Bucket } = await import('../adapterStore/bucket/s3Bucket.js');
   const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
-  const bucket = openS3Bucket(bucket_config);
+  const bucket = openS3Bucket(bucketConfig);
   // What is restored is not asked for here: no copies are needed.
-  const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve(false) };
+  const options = { bucket, dataFolder: staging, maxCopiesBytes: 0, admit: () => Promise.resolve(false) };
   const store = await openBucketStore(options);
-  const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
+  const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patienceMs));
   try {
     if (await store.isPresent()) throw storeInUse(bucket.url);
-    await markBucket(bucket, AbortSignal.timeout(patience_ms)).catch(async (error: unknown) => {
+    await markBucket(bucket, AbortSignal.timeout(patienceMs)).catch(async (error: unknown) => {
       // It may have come nevertheless.
       await unmark().catch(() => undefined);
       throw error;
@@ -38,11 +38,11 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
   }
   return {
     store,
-    giveUp: async (adapter_hashes) => {
-      for (const adapter_hash of adapter_hashes) await store.remove(adapter_hash);
+    giveUp: async (adapterHashes) => {
+      for (const adapterHash of adapterHashes) await store.remove(adapterHash);
       await unmark();
     },
   };
 }
 
-const patience_ms = 60_000;
+const patienceMs = 60_000;

@@ -23,7 +23,7 @@ export function sealOf(sha256: Buffer): Buffer {
 
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-export const seal_bytes = sealOf(Buffer.alloc(32)).byteLength;
+export const sealBytes = sealOf(Buffer.alloc(32)).byteLength;
 
 /**
  * Reads the whole file, and reports its SHA-256 before the seal.
@@ -35,13 +35,13 @@ export async function checkSeal(
   signal?: AbortSignal,
 ): Promise<string> {
   const { size } = await stat(file);
-  const sealed_bytes = Math.max(0, size - seal_bytes);
+  const sealedBytes = Math.max(0, size - sealBytes);
   const hash = createHash('sha256');
   const ending: Uint8Array[] = [];
   let at = 0;
   const pieces = createReadStream(file, { highWaterMark: 2 ** 20, ...(signal === undefined ? {} : { signal }) });
   for await (const bytes of pieces as AsyncIterable<Buffer>) {
-    const sealed = bytes.subarray(0, Math.max(0, sealed_bytes - at));
+    const sealed = bytes.subarray(0, Math.max(0, sealedBytes - at));
     hash.update(sealed);
     ending.push(bytes.subarray(sealed.byteLength));
     at += bytes.byteLength;

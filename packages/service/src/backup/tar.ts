@@ -2,7 +2,7 @@
  * Tar archives as POSIX defines them (ustar), so that the tools of every system can look into a backup. They hold only
  * files.
  */
-const block_bytes = 512;
+const blockBytes = 512;
 
 export interface TarEntry {
   readonly name: string;
@@ -35,13 +35,13 @@ export async function* tarFile(
 }
 
 /** The end mark, after the last file. */
-export const tarEnd: Uint8Array = new Uint8Array(2 * block_bytes);
+export const tarEnd: Uint8Array = new Uint8Array(2 * blockBytes);
 
 /** The files of an archive, in their order. */
 export async function* readTar(archive: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = new ByteReader(archive);
   for (;;) {
-    const header = await reader.read(block_bytes);
+    const header = await reader.read(blockBytes);
     if (header.every((byte) => byte === 0)) return;
     const { name, size } = parseHeader(header);
     const content = reader.stream(size);
@@ -58,7 +58,7 @@ export async function passOver(content: AsyncIterable<Uint8Array>): Promise<void
 }
 
 function paddingOf(size: number): number {
-  return (block_bytes - (size % block_bytes)) % block_bytes;
+  return (blockBytes - (size % blockBytes)) % blockBytes;
 }
 
 /** The start and length of each field. */
@@ -76,7 +76,7 @@ const fields = {
 } as const;
 
 function tarHeader(path: string, size: number): Uint8Array {
-  const header = Buffer.alloc(block_bytes);
+  const header = Buffer.alloc(blockBytes);
   const put = (field: keyof typeof fields, text: string): void => {
     const [at, length] = fields[field];
     if (Buffer.byteLength(text) > length) throw new TarError(`'${text}' is too long for the ${field} of a file`);

@@ -9,14 +9,14 @@ import { CommandFailure, type DataOptions } from './withDatabase.js';
  * is that of `ENGRAFT_API_KEY`, or else the one that the first start left in the data folder.
  */
 export async function openClient(options: DataOptions): Promise<EngraftClient> {
-  const { data_folder, base_url, host, port } = readConfig(options);
+  const { dataFolder, baseUrl: named, host, port } = readConfig(options);
   const given = process.env['ENGRAFT_API_KEY'] ?? '';
-  const apiKey = given === '' ? await readDefaultKey(data_folder) : given;
+  const apiKey = given === '' ? await readDefaultKey(dataFolder) : given;
   if (apiKey === null) {
     throw new CommandFailure(
-      `no API key: set ENGRAFT_API_KEY to one of \`engraft key create\`, or start the service once on an empty data folder; ${data_folder} has none`,
+      `no API key: set ENGRAFT_API_KEY to one of \`engraft key create\`, or start the service once on an empty data folder; ${dataFolder} has none`,
     );
   }
-  const baseUrl = base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`;
+  const baseUrl = named ?? (await readServiceAddress(dataFolder)) ?? `http://${host}:${port}`;
   return new EngraftClient({ baseUrl, apiKey });
 }

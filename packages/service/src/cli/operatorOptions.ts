@@ -26,7 +26,7 @@ export function operatorOf(options: OperatorOptions): Operator {
   });
 }
 
-function checked(flag: string, text: string, characters_max: number): string {
-  if (text.length <= characters_max && line.test(text)) return text.trim();
-  throw new UsageError(`${flag} takes one line of text of at most ${characters_max} characters`);
+function checked(flag: string, text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters && line.test(text)) return text.trim();
+  throw new UsageError(`${flag} takes one line of text of at most ${maxCharacters} characters`);
 }

@@ -26,24 +26,24 @@ const auditEvent = z.strictObject({
   details: z.record(z.string(), z.unknown()),
 });
 
-/** What operators do about jobs, and what is kept of it: the command as a script runs it. */
+/** The command as a script of an operator runs it: changes to jobs, and the audit log of them. */
 describe('engraft for operators', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-operators-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-operators-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   async function engraft(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
     const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, DATABASE_URL: database.url, ENGRAFT_DATA_DIR: data_folder };
+    const env = { PATH, HOME, DATABASE_URL: database.url, ENGRAFT_DATA_DIR: dataFolder };
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'exit') as Promise<[number]>;
     const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
@@ -142,9 +142,9 @@ describe('engraft for operators', () => {
       jobs: 1,
       keys: 0,
     });
-    const [of_tenant, of_subject] = await audit();
-    assert.deepEqual([of_tenant?.action, of_tenant?.target], ['tenant.erase', 'northwind']);
-    assert.deepEqual([of_subject?.action, of_subject?.reason], ['subject.erase', 'asked for']);
+    const [ofTenant, ofSubject] = await audit();
+    assert.deepEqual([ofTenant?.action, ofTenant?.target], ['tenant.erase', 'northwind']);
+    assert.deepEqual([ofSubject?.action, ofSubject?.reason], ['subject.erase', 'asked for']);
     const [job] = await json(z.array(z.looseObject({ id: z.string() })), 'job', 'list', '--limit', '1');
     assert.match((await engraft('job', 'show', job?.id ?? '')).stdout, /subject_id: +\(erased\)/);
     const gone = await engraft('tenant', 'erase', 'northwind', '--project', name);

@@ -32,20 +32,20 @@ const variables: Readonly<Record<string, string>> = {
 
 describe("PostgreSQL's variables in the shell", () => {
   let database: TestDatabase;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-variables-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-variables-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   async function engraft(args: readonly string[], env: NodeJS.ProcessEnv) {
     const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, [program, ...args], {
-      env: { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off', ...env },
+      env: { PATH, HOME, ENGRAFT_DATA_DIR: dataFolder, ENGRAFT_ENGINE: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = once(child, 'exit') as Promise<[number]>;
@@ -66,7 +66,7 @@ describe("PostgreSQL's variables in the shell", () => {
   test('nor to the service that starts it', async (t) => {
     const { PATH, HOME } = process.env;
     const serve = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-      env: { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off', ...variables },
+      env: { PATH, HOME, ENGRAFT_DATA_DIR: dataFolder, ENGRAFT_ENGINE: 'off', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     t.after(() => void serve.kill('SIGKILL'));
@@ -82,12 +82,12 @@ describe("PostgreSQL's variables in the shell", () => {
 
   test('keep their meaning for DATABASE_URL, and are named where it cannot be reached', async () => {
     const { url } = database;
-    const read_only = await engraft(['project', 'create', 'acme'], {
+    const readOnly = await engraft(['project', 'create', 'acme'], {
       DATABASE_URL: url,
       PGOPTIONS: variables['PGOPTIONS'],
     });
-    assert.equal(read_only.status, 1);
-    assert.match(read_only.stderr, /read-only/);
+    assert.equal(readOnly.status, 1);
+    assert.match(readOnly.stderr, /read-only/);
     const encrypted = await engraft(['project', 'list'], { DATABASE_URL: url, PGSSLMODE: 'require' });
     assert.equal(encrypted.status, 1);
     assert.match(encrypted.stderr, /^engraft: the database of DATABASE_URL, PGSSLMODE: .*SSL.*\n$/);

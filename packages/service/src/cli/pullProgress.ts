@@ -59,7 +59,7 @@ function formatDuration(seconds: number): string {
   return whole < 3600 ? `${Math.ceil(whole / 60)} min` : `${(whole / 3600).toFixed(1)} h`;
 }
 
-const window_ms = 10_000;
+const windowMs = 10_000;
 
 /** The rate of the last seconds. A stall shows, and bytes from before the start do not count. */
 export class TransferRate {
@@ -69,7 +69,7 @@ export class TransferRate {
     // Another file, or one that starts again.
     if (bytes < (this.#points.at(-1)?.bytes ?? 0)) this.#points.length = 0;
     this.#points.push({ atMs, bytes });
-    while ((this.#points[1]?.atMs ?? Infinity) <= atMs - window_ms) this.#points.shift();
+    while ((this.#points[1]?.atMs ?? Infinity) <= atMs - windowMs) this.#points.shift();
   }
 
   /** `null` while there is nothing to measure. */

@@ -34,11 +34,11 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(String(error));
   // Connecting to a name with several addresses fails once for each address, without a message of its own.
   if (error instanceof AggregateError && error.message === '') return describe(error.errors[0]);
-  const one_line = withoutSecrets(error.message)
+  const oneLine = withoutSecrets(error.message)
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ');
-  if (!(error instanceof EngraftApiError)) return one_line;
+  if (!(error instanceof EngraftApiError)) return oneLine;
   const where = error.param === null ? '' : ` at ${error.param}`;
   const request = error.request_id === null ? '' : `, ${error.request_id}`;
-  return `${one_line} (${error.code}${where}${request})`;
+  return `${oneLine} (${error.code}${where}${request})`;
 }

@@ -15,13 +15,13 @@ const ask = ['ask', 'Who?', '--subject', 'anna'];
 const nowhere = '127.0.0.1:1';
 
 describe('a command that fails prints no setting that is secret, however much it is to log', () => {
-  let data_folder: string;
-  before(async () => (data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-secrets-'))));
-  after(() => rm(data_folder, { recursive: true }));
+  let dataFolder: string;
+  before(async () => (dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-secrets-'))));
+  after(() => rm(dataFolder, { recursive: true }));
 
   async function assertSecretKept(args: readonly string[], env: NodeJS.ProcessEnv, said: RegExp): Promise<void> {
     const { PATH, HOME } = process.env;
-    const settings = { ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off', ENGRAFT_LOG_LEVEL: 'debug' };
+    const settings = { ENGRAFT_DATA_DIR: dataFolder, ENGRAFT_ENGINE: 'off', ENGRAFT_LOG_LEVEL: 'debug' };
     const child = spawn(process.execPath, [program, ...args], {
       env: { PATH, HOME, ...settings, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

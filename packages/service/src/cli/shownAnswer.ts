@@ -4,13 +4,13 @@ import { beforeRunaway } from './runaway.js';
 
 export interface ShownAnswer {
   readonly text: string;
-  /** What there is to say of it besides. */
+  /** A note about the answer, shown apart from it. */
   readonly remark: string | null;
 }
 
 export function shownAnswer(
   { text, finish_reason }: Pick<InferenceResult, 'text' | 'finish_reason'>,
-  output_tokens: number,
+  outputTokens: number,
 ): ShownAnswer {
   if (finish_reason !== 'length') return { text, remark: null };
   const before = beforeRunaway(text);
@@ -21,5 +21,5 @@ export function shownAnswer(
     };
   }
   // What --max-output-tokens allows, or the context of the model.
-  return { text, remark: `the answer was cut when it had ${output_tokens} tokens (see --max-output-tokens)` };
+  return { text, remark: `the answer was cut when it had ${outputTokens} tokens (see --max-output-tokens)` };
 }

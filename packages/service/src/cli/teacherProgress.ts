@@ -8,7 +8,7 @@ export interface TeacherProgressView {
 }
 
 /** Steps between two lines on a stream that is no terminal. */
-const line_steps = 20;
+const lineSteps = 20;
 
 /** A bar with the loss and the time left on a terminal; elsewhere a line now and then. */
 export function showTeacherProgress(stream: WriteStream): TeacherProgressView {
@@ -41,7 +41,7 @@ function showBar(stream: WriteStream): TeacherProgressView {
 function showLines(stream: NodeJS.WritableStream): TeacherProgressView {
   return {
     update: ({ done, total, loss, tokens }) => {
-      if (done % line_steps !== 0 && done !== total) return;
+      if (done % lineSteps !== 0 && done !== total) return;
       stream.write(`${done} of ${total} steps, loss ${loss.toFixed(3)}, ${tokens} tokens\n`);
     },
     stop: () => undefined,

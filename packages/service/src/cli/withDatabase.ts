@@ -41,7 +41,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const config = readConfig(options);
   if (options.new !== true && !(await hasDatabase(config))) await askForNewDatabase(config);
-  const installation = await openInstallation(config, { max_connections: 4 });
+  const installation = await openInstallation(config, { maxConnections: 4 });
   try {
     return await work(installation.db);
   } finally {
@@ -49,8 +49,8 @@ export async function withDatabase<Result>(
   }
 }
 
-async function askForNewDatabase({ data_folder }: Config): Promise<void> {
-  const missing = `there is no database in ${data_folder} (--data, ENGRAFT_DATA_DIR)`;
+async function askForNewDatabase({ dataFolder }: Config): Promise<void> {
+  const missing = `there is no database in ${dataFolder} (--data, ENGRAFT_DATA_DIR)`;
   if (process.stdin.isTTY && process.stderr.isTTY) {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });
     const answer = await terminal.question(`${missing}. Make one? [y/N] `).finally(() => terminal.close());
@@ -60,10 +60,10 @@ async function askForNewDatabase({ data_folder }: Config): Promise<void> {
 }
 
 /** For commands that read adapters. With a database elsewhere, a mistyped folder would only look empty. */
-export async function requireDataFolder({ data_folder }: Config): Promise<void> {
-  const found = await stat(data_folder).catch(() => null);
+export async function requireDataFolder({ dataFolder }: Config): Promise<void> {
+  const found = await stat(dataFolder).catch(() => null);
   if (found?.isDirectory() === true) return;
-  throw new CommandFailure(`there is no data folder ${data_folder} (--data, ENGRAFT_DATA_DIR)`);
+  throw new CommandFailure(`there is no data folder ${dataFolder} (--data, ENGRAFT_DATA_DIR)`);
 }
 
 export async function requireProject(db: Kysely<Database>, name: string): Promise<Project> {

@@ -1,5 +1,5 @@
 /** Shorter secrets occur in too many other words. */
-const secret_length_min = 4;
+const minSecretLength = 4;
 
 /**
  * Removes the secrets of the environment from a text that the command line will print: the values of variables named
@@ -9,7 +9,7 @@ const secret_length_min = 4;
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
   const secrets = Object.entries(env).flatMap(([name, value = '']) => secretsIn(name, value));
   return secrets
-    .filter(([secret]) => secret.length >= secret_length_min)
+    .filter(([secret]) => secret.length >= minSecretLength)
     .sort(([one], [other]) => other.length - one.length)
     .reduce((shown, [secret, name]) => shown.replaceAll(secret, `<${name}>`), text);
 }

@@ -47,7 +47,7 @@ describe('the clock', () => {
       },
     });
     const metrics = new Registry();
-    const watching = await watchClock({ db: clock.db, logger: pino({}, sink), metrics, interval_ms: 10 });
+    const watching = await watchClock({ db: clock.db, logger: pino({}, sink), metrics, intervalMs: 10 });
     const metric = async (name: string): Promise<number> => {
       const text = await metrics.metrics();
       return Number(
@@ -62,9 +62,9 @@ describe('the clock', () => {
   }
 
   async function until(condition: () => Promise<boolean>): Promise<void> {
-    const deadline_ms = Date.now() + 30_000;
+    const deadlineMs = Date.now() + 30_000;
     while (!(await condition())) {
-      assert.ok(Date.now() < deadline_ms, 'it did not come to that');
+      assert.ok(Date.now() < deadlineMs, 'it did not come to that');
       await sleep(10);
     }
   }
@@ -118,26 +118,26 @@ describe('the clock', () => {
     const time = fc.integer({ min: 0, max: 100_000 });
     fc.assert(
       fc.property(time, time, time, time, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer(), (...sample) => {
-        const [waited_ms, first_ms, between_ms, second_ms, when, jump_ms] = sample;
-        const asked_ms = waited_ms + first_ms + between_ms;
+        const [waitedMs, firstMs, betweenMs, secondMs, when, jumpMs] = sample;
+        const askedMs = waitedMs + firstMs + betweenMs;
         const earlier = {
-          database_ms: waited_ms + when * first_ms,
-          asked_ms: waited_ms,
-          answered_ms: waited_ms + first_ms,
+          databaseMs: waitedMs + when * firstMs,
+          askedMs: waitedMs,
+          answeredMs: waitedMs + firstMs,
         };
-        const later = { asked_ms, answered_ms: asked_ms + second_ms };
-        const measure = (ahead_ms: number) =>
-          measureJump(earlier, { ...later, database_ms: asked_ms + when * second_ms + ahead_ms });
+        const later = { askedMs, answeredMs: askedMs + secondMs };
+        const measure = (aheadMs: number) =>
+          measureJump(earlier, { ...later, databaseMs: askedMs + when * secondMs + aheadMs });
         assert.ok(Math.abs(measure(0)) < 1e-6);
-        const measured_ms = measure(jump_ms);
-        assert.ok(Math.abs(measured_ms) <= Math.abs(jump_ms) + 1e-6);
-        assert.ok(Math.abs(measured_ms - jump_ms) <= first_ms + second_ms + 1e-6);
+        const measuredMs = measure(jumpMs);
+        assert.ok(Math.abs(measuredMs) <= Math.abs(jumpMs) + 1e-6);
+        assert.ok(Math.abs(measuredMs - jumpMs) <= firstMs + secondMs + 1e-6);
       }),
     );
   });
 
-  const claim = (worker_id: string): Promise<ClaimedJob | null> =>
-    claimJob(clock.db, { worker_id, kind: 'internalization', lease_ms: 15_000 });
+  const claim = (workerId: string): Promise<ClaimedJob | null> =>
+    claimJob(clock.db, { worker_id: workerId, kind: 'internalization', leaseMs: 15_000 });
 
   it('goes back, and the job of a worker that died is taken over as ever, that of one that lives is not', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
@@ -151,10 +151,10 @@ describe('the clock', () => {
     await clock.set('-59 minutes');
     assert.equal(await extendLease(clock.db, living, 15_000), 'done');
     await clock.set('-58.9 minutes');
-    const taken_over = await claim('other');
-    assert.equal(taken_over?.job_id, dead.job_id);
+    const takenOver = await claim('other');
+    assert.equal(takenOver?.job_id, dead.job_id);
     assert.equal(await claim('other'), null);
-    for (const job of [taken_over, living]) {
+    for (const job of [takenOver, living]) {
       assert.ok(admitted.includes(job.job_id));
       await failJob(database.db, job, 'engine_failed');
     }

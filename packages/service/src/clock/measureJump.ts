@@ -2,16 +2,16 @@
  * The smallest difference that counts as a jump, or between two clocks. Network time adjusts a running clock in smaller
  * steps, and no query takes this long.
  */
-export const jump_ms_min = 60_000;
+export const minJumpMs = 60_000;
 
 /**
  * The database's clock, with this process's monotonic clock just before the question and just after the answer. In
  * milliseconds.
  */
 export interface ClockReading {
-  readonly database_ms: number;
-  readonly asked_ms: number;
-  readonly answered_ms: number;
+  readonly databaseMs: number;
+  readonly askedMs: number;
+  readonly answeredMs: number;
 }
 
 /**
@@ -20,9 +20,9 @@ export interface ClockReading {
  * clock stands still while the machine sleeps, which then looks like a jump forward.
  */
 export function measureJump(earlier: ClockReading, later: ClockReading): number {
-  const passed_ms = later.database_ms - earlier.database_ms;
-  const longest_ms = later.answered_ms - earlier.asked_ms;
-  const shortest_ms = later.asked_ms - earlier.answered_ms;
-  if (passed_ms > longest_ms) return passed_ms - longest_ms;
-  return Math.min(0, passed_ms - shortest_ms);
+  const passedMs = later.databaseMs - earlier.databaseMs;
+  const longestMs = later.answeredMs - earlier.askedMs;
+  const shortestMs = later.askedMs - earlier.answeredMs;
+  if (passedMs > longestMs) return passedMs - longestMs;
+  return Math.min(0, passedMs - shortestMs);
 }

@@ -11,17 +11,17 @@ export interface ClockSighting {
 }
 
 /** A smaller leap takes too little off the days for which expired files stay to be a reason to wait. */
-const leap_hours = 24;
+const leapHours = 24;
 /** Enough time for a machine that has just started to set its clock, and for this to be noticed. */
-const unsteady_hours = 1;
+const unsteadyHours = 1;
 
 /**
  * The time by which things are old enough to be deleted: the last time that was seen, so that a jump deletes nothing
  * before anybody has noticed it. NULL for an hour after the clock, or the service, has come back from more than a day
  * away.
  */
-export const steady_time = sql<Date | null>`(select seen_at from clock
-  where leapt_at is null or leapt_at <= seen_at - ${unsteady_hours} * interval '1 hour')`;
+export const steadyTime = sql<Date | null>`(select seen_at from clock
+  where leapt_at is null or leapt_at <= seen_at - ${unsteadyHours} * interval '1 hour')`;
 
 /** Reads the database's clock and records that it was seen. */
 export async function observeClock(db: Kysely<Database>): Promise<ClockSighting> {
@@ -31,7 +31,7 @@ export async function observeClock(db: Kysely<Database>): Promise<ClockSighting>
       seen_at = before.now,
       -- A leap that lies ahead was recorded by a clock that has gone back since.
       leapt_at = case
-        when before.now > before.seen_at + ${leap_hours} * interval '1 hour' then before.now
+        when before.now > before.seen_at + ${leapHours} * interval '1 hour' then before.now
         when before.leapt_at > before.now then before.now
         else before.leapt_at end
     from before
@@ -52,10 +52,10 @@ export async function readClock(db: Kysely<Database>): Promise<ClockSighting> {
   return onlyRow(rows);
 }
 
-/** Whether `steady_time` is known and close to the present. */
+/** Whether `steadyTime` is known and close to the present. */
 export async function isClockSteady(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ steady: boolean | null }>`
-    select now() - ${steady_time} < ${leap_hours} * interval '1 hour' as steady
+    select now() - ${steadyTime} < ${leapHours} * interval '1 hour' as steady
   `.execute(db);
   return rows[0]?.steady === true;
 }

@@ -5,18 +5,18 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Database } from '../db/schema.js';
 import { shortenLeases } from '../jobs/shortenLeases.js';
-import { type ClockReading, jump_ms_min, measureJump } from './measureJump.js';
+import { type ClockReading, minJumpMs, measureJump } from './measureJump.js';
 import { observeClock, type ClockSighting } from './observeClock.js';
 
 /** A shorter stop of the service is not worth mentioning. */
-const absence_ms_min = 24 * 3_600_000;
-const default_interval_ms = 30_000;
+const minAbsenceMs = 24 * 3_600_000;
+const defaultIntervalMs = 30_000;
 
 export interface ClockWatchOptions {
   readonly db: Kysely<Database>;
   readonly logger: Logger;
   readonly metrics: Registry;
-  readonly interval_ms?: number;
+  readonly intervalMs?: number;
 }
 
 export interface ClockWatch {
@@ -32,7 +32,7 @@ export async function watchClock({
   db,
   logger,
   metrics,
-  interval_ms = default_interval_ms,
+  intervalMs = defaultIntervalMs,
 }: ClockWatchOptions): Promise<ClockWatch> {
   const report = createReport(logger, metrics);
   const stopping = new AbortController();
@@ -41,9 +41,9 @@ export async function watchClock({
 
   const look = async (): Promise<void> => {
     try {
-      const asked_ms = performance.now();
+      const askedMs = performance.now();
       const sighting = await observeClock(db);
-      const reading = { database_ms: sighting.now_ms, asked_ms, answered_ms: performance.now() };
+      const reading = { databaseMs: sighting.now_ms, askedMs, answeredMs: performance.now() };
       if (earlier === null) report.absence(sighting);
       else report.jump(measureJump(earlier, reading));
       earlier = reading;
@@ -55,7 +55,7 @@ export async function watchClock({
   };
   const loop = async (): Promise<void> => {
     for (;;) {
-      await sleep(interval_ms, undefined, { signal }).catch(() => undefined);
+      await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       await look();
     }
@@ -96,26 +96,29 @@ function createReport(logger: Logger, metrics: Registry) {
     registers,
   });
   let differs = false;
-  const jump = (jump_ms: number): void => {
-    if (Math.abs(jump_ms) < jump_ms_min) return;
-    jumps.inc({ direction: jump_ms > 0 ? 'forward' : 'back' });
-    logger.error({ jump_seconds: Math.round(jump_ms / 1000) }, jump_ms > 0 ? forward : back);
+  const jump = (jumpMs: number): void => {
+    if (Math.abs(jumpMs) < minJumpMs) return;
+    jumps.inc({ direction: jumpMs > 0 ? 'forward' : 'back' });
+    logger.error({ jump_seconds: Math.round(jumpMs / 1000) }, jumpMs > 0 ? forward : back);
   };
   return {
     jump,
     absence: ({ now_ms, seen_ms }: ClockSighting): void => {
-      const absent_ms = now_ms - seen_ms;
-      if (absent_ms < 0) jump(absent_ms);
-      if (absent_ms < absence_ms_min) return;
-      logger.warn({ absent_seconds: Math.round(absent_ms / 1000) }, absence);
+      const absentMs = now_ms - seen_ms;
+      if (absentMs < 0) jump(absentMs);
+      if (absentMs < minAbsenceMs) return;
+      logger.warn({ absent_seconds: Math.round(absentMs / 1000) }, absence);
     },
-    difference: (difference_ms: number): void => {
-      difference.set(difference_ms / 1000);
+    difference: (differenceMs: number): void => {
+      difference.set(differenceMs / 1000);
       const differed = differs;
-      differs = Math.abs(difference_ms) > jump_ms_min;
+      differs = Math.abs(differenceMs) > minJumpMs;
       if (!differs || differed) return;
-      const difference_seconds = Math.round(difference_ms / 1000);
-      logger.error({ difference_seconds }, "this machine's clock and the database's differ: one of them is wrong");
+      const differenceSeconds = Math.round(differenceMs / 1000);
+      logger.error(
+        { difference_seconds: differenceSeconds },
+        "this machine's clock and the database's differ: one of them is wrong",
+      );
     },
   };
 }

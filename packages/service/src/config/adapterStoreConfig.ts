@@ -6,7 +6,7 @@ export interface BucketConfig {
   /** Empty, or with a slash at its end. */
   readonly prefix: string;
   /** The bucket is named in the path, not in the host, as servers at an address of their own want it. */
-  readonly path_style: boolean;
+  readonly pathStyle: boolean;
 }
 
 const location = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.!*'()-]+)*)\/?$/;
@@ -30,5 +30,5 @@ export function bucketConfigOf(values: AdapterStoreVariables): BucketConfig | nu
   const [, bucket, path = ''] = location.exec(values.ENGRAFT_ADAPTER_STORE ?? '') ?? [];
   if (bucket === undefined) return null;
   const endpoint = values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL;
-  return { bucket, prefix: path === '' ? '' : `${path.slice(1)}/`, path_style: endpoint !== undefined };
+  return { bucket, prefix: path === '' ? '' : `${path.slice(1)}/`, pathStyle: endpoint !== undefined };
 }

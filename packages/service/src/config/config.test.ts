@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { readConfig, usableTracing, UsageError } from './config.js';
 
 test('a chat completion waits 240 seconds unless told', () => {
-  assert.equal(readConfig({}, {}).chat_wait_ms, 240_000);
-  assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '0' }).chat_wait_ms, 0);
-  assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '30' }).chat_wait_ms, 30_000);
+  assert.equal(readConfig({}, {}).chatWaitMs, 240_000);
+  assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '0' }).chatWaitMs, 0);
+  assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '30' }).chatWaitMs, 30_000);
 });
 
 test('metrics and the description are beside the API unless a port of their own is named', () => {
@@ -38,10 +38,10 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
     protocol: 'http/protobuf',
   });
   assert.deepEqual(tracing({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }), { protocol: 'http/json' });
-  const by_name = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
-  assert.deepEqual(tracing({ ...endpoint, ...by_name }), { protocol: 'http/json' });
+  const byName = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
+  assert.deepEqual(tracing({ ...endpoint, ...byName }), { protocol: 'http/json' });
   const grpc = /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json/;
-  const no_url = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
+  const noUrl = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
   // Other programs share these variables: whoever takes no traces is not stopped by them.
   const wrong = (env: NodeJS.ProcessEnv) => {
     const config = readConfig({}, env);
@@ -51,7 +51,7 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
     constructor: UsageError,
     message: grpc,
   });
-  assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: no_url });
+  assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: noUrl });
 });
 
 test('a project has at most 10,000 open jobs and the service 100,000, unless told', () => {
@@ -62,12 +62,12 @@ test('a project has at most 10,000 open jobs and the service 100,000, unless tol
 
 test('the engine keeps float32 weights within its own bounds unless told', () => {
   const read = (env: NodeJS.ProcessEnv) => {
-    const { weights, cache_bytes, adapter_bytes } = readConfig({}, env);
-    return { weights, cache_bytes, adapter_bytes };
+    const { weights, cacheBytes, adapterBytes } = readConfig({}, env);
+    return { weights, cacheBytes, adapterBytes };
   };
-  assert.deepEqual(read({}), { weights: 'f32', cache_bytes: null, adapter_bytes: null });
+  assert.deepEqual(read({}), { weights: 'f32', cacheBytes: null, adapterBytes: null });
   const env = { ENGRAFT_WEIGHTS: 'q8', ENGRAFT_CACHE_BYTES: '1073741824', ENGRAFT_ADAPTER_BYTES: '1' };
-  assert.deepEqual(read(env), { weights: 'q8', cache_bytes: 2 ** 30, adapter_bytes: 1 });
+  assert.deepEqual(read(env), { weights: 'q8', cacheBytes: 2 ** 30, adapterBytes: 1 });
   assert.equal(read({ ENGRAFT_WEIGHTS: 'q4' }).weights, 'q4');
 });
 
@@ -106,15 +106,15 @@ test('an empty flag counts as unset, as an empty variable does: an address that 
 
 test('a database is named as PostgreSQL names it, also by the folder of its socket', () => {
   for (const url of ['postgresql://u:p%23q@[::1]:5432/x', 'postgres://u:p@/x?host=/run/postgresql', 'postgres:///x']) {
-    assert.equal(readConfig({}, { DATABASE_URL: ` ${url}` }).database_url, url);
+    assert.equal(readConfig({}, { DATABASE_URL: ` ${url}` }).databaseUrl, url);
   }
 });
 
 test('a teacher elsewhere is named by a base address and a model; there is none unless told', () => {
   assert.equal(readConfig({}, {}).teacher, null);
   const env = { ENGRAFT_TEACHER_URL: 'http://localhost:11434/v1/', ENGRAFT_TEACHER_MODEL: 'large' };
-  assert.deepEqual(readConfig({}, env).teacher, { url: 'http://localhost:11434/v1', model: 'large', api_key: null });
-  assert.equal(readConfig({}, { ...env, ENGRAFT_TEACHER_API_KEY: 'sk-1' }).teacher?.api_key, 'sk-1');
+  assert.deepEqual(readConfig({}, env).teacher, { url: 'http://localhost:11434/v1', model: 'large', apiKey: null });
+  assert.equal(readConfig({}, { ...env, ENGRAFT_TEACHER_API_KEY: 'sk-1' }).teacher?.apiKey, 'sk-1');
   const refused: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
     [{ ENGRAFT_TEACHER_URL: 'ftp://localhost/v1' }, /^ENGRAFT_TEACHER_URL must start with http:/],
     [{ ENGRAFT_TEACHER_URL: 'http://localhost' }, /^ENGRAFT_TEACHER_URL must be a base address that ends in \/v1$/],
@@ -127,23 +127,23 @@ test('a teacher elsewhere is named by a base address and a model; there is none 
   for (const [changed, message] of refused) {
     assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });
   }
-  const key_alone = { ENGRAFT_TEACHER_API_KEY: 'sk-1' };
-  assert.throws(() => readConfig({}, key_alone), {
+  const keyAlone = { ENGRAFT_TEACHER_API_KEY: 'sk-1' };
+  assert.throws(() => readConfig({}, keyAlone), {
     message: /^ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY$/,
   });
 });
 
 test('adapters live in the data folder unless a bucket is named, which another server is asked for by its path', () => {
-  const { adapter_bucket, adapter_copies_bytes } = readConfig({}, {});
-  assert.deepEqual([adapter_bucket, adapter_copies_bytes], [null, 10_000_000_000]);
-  const named = (ENGRAFT_ADAPTER_STORE: string, more: NodeJS.ProcessEnv = {}) =>
-    readConfig({}, { ENGRAFT_ADAPTER_STORE, ...more }).adapter_bucket;
-  assert.deepEqual(named('s3://my-bucket'), { bucket: 'my-bucket', prefix: '', path_style: false });
+  const { adapterBucket, adapterCopiesBytes } = readConfig({}, {});
+  assert.deepEqual([adapterBucket, adapterCopiesBytes], [null, 10_000_000_000]);
+  const named = (engraftAdapterStore: string, more: NodeJS.ProcessEnv = {}) =>
+    readConfig({}, { ENGRAFT_ADAPTER_STORE: engraftAdapterStore, ...more }).adapterBucket;
+  assert.deepEqual(named('s3://my-bucket'), { bucket: 'my-bucket', prefix: '', pathStyle: false });
   for (const url of ['s3://my-bucket/of/team', 's3://my-bucket/of/team/']) {
-    assert.deepEqual(named(url), { bucket: 'my-bucket', prefix: 'of/team/', path_style: false });
+    assert.deepEqual(named(url), { bucket: 'my-bucket', prefix: 'of/team/', pathStyle: false });
   }
   for (const name of ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3']) {
-    assert.equal(named('s3://my-bucket', { [name]: 'http://localhost:9000' })?.path_style, true);
+    assert.equal(named('s3://my-bucket', { [name]: 'http://localhost:9000' })?.pathStyle, true);
   }
   for (const wrong of [
     '/srv/adapters',
@@ -159,5 +159,5 @@ test('adapters live in the data folder unless a bucket is named, which another s
     });
   }
   const bytes = { ENGRAFT_ADAPTER_COPIES_BYTES: '5000000' };
-  assert.equal(readConfig({}, bytes).adapter_copies_bytes, 5_000_000);
+  assert.equal(readConfig({}, bytes).adapterCopiesBytes, 5_000_000);
 });

@@ -9,29 +9,29 @@ import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProb
 /** The settings from environment and flags. The table is in docs/operating. */
 export interface Config {
   /** `null` for a PostgreSQL server embedded in the data folder. */
-  readonly database_url: string | null;
+  readonly databaseUrl: string | null;
   /** Absolute. */
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** Absolute. */
-  readonly model_folder: string;
+  readonly modelFolder: string;
   /** The name of the model on the wire. */
   readonly model_id: string;
   readonly engine: 'embedded' | 'vllm' | 'off';
-  readonly vllm_url: string | null;
+  readonly vllmUrl: string | null;
   /** `null` if there is no remote teacher. */
   readonly teacher: TeacherConfig | null;
   /** The format of the weights, in answers and while learning. */
   readonly weights: (typeof weightFormats)[number];
   /** The most attention state that requests under way may use. `null` for the engine's own limit. */
-  readonly cache_bytes: number | null;
+  readonly cacheBytes: number | null;
   /** The most memory that loaded adapters may use. `null` for the engine's own limit. */
-  readonly adapter_bytes: number | null;
+  readonly adapterBytes: number | null;
   /** Where adapters live; `null`: in the data folder. */
-  readonly adapter_bucket: BucketConfig | null;
+  readonly adapterBucket: BucketConfig | null;
   /** Bound on the copies of adapters on this machine, where they live in a bucket. */
-  readonly adapter_copies_bytes: number;
+  readonly adapterCopiesBytes: number;
   /** Where `engraft learn` and `engraft ask` find the service. `null` for the one that runs on the data folder. */
-  readonly base_url: string | null;
+  readonly baseUrl: string | null;
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
@@ -39,11 +39,11 @@ export interface Config {
   readonly operations: { readonly host: string; readonly port: number } | null;
   /** `null` if no traces are taken. */
   readonly tracing: TracingConfig | TracingProblem | null;
-  readonly chat_wait_ms: number;
+  readonly chatWaitMs: number;
   /** Jobs are forgotten this many days after their end. `null` means never. */
-  readonly job_retention_days: number | null;
+  readonly jobRetentionDays: number | null;
   readonly open_jobs: OpenJobLimits;
-  readonly log_level: (typeof logLevels)[number];
+  readonly logLevel: (typeof logLevels)[number];
 }
 
 export const weightFormats = ['f32', 'q8', 'q4'] as const;
@@ -145,27 +145,27 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const missing = missingOfTeacher(values);
   if (missing !== null) throw new UsageError(missing);
   return {
-    database_url: values.DATABASE_URL ?? null,
-    data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
-    model_folder: path.resolve(flags.model ?? values.ENGRAFT_MODEL_DIR),
+    databaseUrl: values.DATABASE_URL ?? null,
+    dataFolder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
+    modelFolder: path.resolve(flags.model ?? values.ENGRAFT_MODEL_DIR),
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
-    vllm_url: values.ENGRAFT_VLLM_URL ?? null,
+    vllmUrl: values.ENGRAFT_VLLM_URL ?? null,
     teacher: teacherConfigOf(values),
     weights: values.ENGRAFT_WEIGHTS,
-    cache_bytes: values.ENGRAFT_CACHE_BYTES ?? null,
-    adapter_bytes: values.ENGRAFT_ADAPTER_BYTES ?? null,
-    adapter_bucket: bucketConfigOf(values),
-    adapter_copies_bytes: values.ENGRAFT_ADAPTER_COPIES_BYTES,
-    base_url: values.ENGRAFT_BASE_URL ?? null,
+    cacheBytes: values.ENGRAFT_CACHE_BYTES ?? null,
+    adapterBytes: values.ENGRAFT_ADAPTER_BYTES ?? null,
+    adapterBucket: bucketConfigOf(values),
+    adapterCopiesBytes: values.ENGRAFT_ADAPTER_COPIES_BYTES,
+    baseUrl: values.ENGRAFT_BASE_URL ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     operations: operationsOf(values),
     tracing: tracingConfigOf(values),
-    chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
-    job_retention_days: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
+    chatWaitMs: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
+    jobRetentionDays: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
     open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
-    log_level: values.ENGRAFT_LOG_LEVEL,
+    logLevel: values.ENGRAFT_LOG_LEVEL,
   };
 }
 
@@ -176,11 +176,11 @@ export function usableTracing({ tracing }: Pick<Config, 'tracing'>): TracingConf
 }
 
 function operationsOf(values: z.output<typeof environment>): Config['operations'] {
-  const { ENGRAFT_OPERATIONS_HOST: host = '127.0.0.1', ENGRAFT_OPERATIONS_PORT: operations_port } = values;
-  if (operations_port === undefined && values.ENGRAFT_OPERATIONS_HOST !== undefined) {
+  const { ENGRAFT_OPERATIONS_HOST: host = '127.0.0.1', ENGRAFT_OPERATIONS_PORT: operationsPort } = values;
+  if (operationsPort === undefined && values.ENGRAFT_OPERATIONS_HOST !== undefined) {
     throw new UsageError('ENGRAFT_OPERATIONS_HOST needs ENGRAFT_OPERATIONS_PORT: without it nothing is served there');
   }
-  return operations_port === undefined ? null : { host, port: operations_port };
+  return operationsPort === undefined ? null : { host, port: operationsPort };
 }
 
 function withoutEmpty<Values extends object>(values: Values): Partial<Values> {

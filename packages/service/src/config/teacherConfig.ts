@@ -6,7 +6,7 @@ export interface TeacherConfig {
   readonly url: string;
   readonly model: string;
   /** `null` if the server asks for none. It is never printed. */
-  readonly api_key: string | null;
+  readonly apiKey: string | null;
 }
 
 export const teacherVariables = {
@@ -26,16 +26,16 @@ export const teacherVariables = {
 
 type TeacherVariables = z.output<z.ZodObject<typeof teacherVariables>>;
 
-/** What is missing from the three variables, as "VARIABLE fault". `null` if nothing is. */
+/** Names what is missing from the three variables, as "VARIABLE fault". `null` if nothing is. */
 export function missingOfTeacher(values: TeacherVariables): string | null {
-  const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: api_key } = values;
+  const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: apiKey } = values;
   if (url !== undefined) return model === undefined ? 'ENGRAFT_TEACHER_MODEL is needed with ENGRAFT_TEACHER_URL' : null;
   if (model !== undefined) return 'ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_MODEL';
-  return api_key === undefined ? null : 'ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY';
+  return apiKey === undefined ? null : 'ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY';
 }
 
 /** `null` if there is no remote teacher. */
 export function teacherConfigOf(values: TeacherVariables): TeacherConfig | null {
-  const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: api_key } = values;
-  return url === undefined || model === undefined ? null : { url, model, api_key: api_key ?? null };
+  const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: apiKey } = values;
+  return url === undefined || model === undefined ? null : { url, model, apiKey: apiKey ?? null };
 }

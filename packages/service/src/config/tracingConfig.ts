@@ -29,8 +29,8 @@ type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
 export function tracingConfigOf(variables: TracingVariables): TracingConfig | TracingProblem | null {
   const exporters = variables.OTEL_TRACES_EXPORTER?.split(',').map((name) => name.trim());
   const endpoint = given(variables, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']);
-  const is_wanted = exporters === undefined ? endpoint !== null : exporters.includes('otlp');
-  if (!is_wanted || variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
+  const isWanted = exporters === undefined ? endpoint !== null : exporters.includes('otlp');
+  if (!isWanted || variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
   if (endpoint !== null && !(URL.canParse(endpoint.value) && /^https?:/.test(endpoint.value))) {
     return { problem: `${endpoint.name} must be a URL that starts with http:// or https://` };
   }

@@ -1,2 +1,2 @@
 /** Jobs of the console belong to this key. */
-export const console_key = { name: 'engraft console', scopes: ['inference', 'internalize'] } as const;
+export const consoleKey = { name: 'engraft console', scopes: ['inference', 'internalize'] } as const;

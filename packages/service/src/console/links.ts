@@ -20,13 +20,13 @@ export interface MadeLink {
   readonly expires_at: Date;
 }
 
-const life_hours = 24;
+const lifeHours = 24;
 
 /** A link that works once, within a day. Old ones are forgotten. */
 export async function makeLink(db: Kysely<Database>, operator: Operator, link: NewLink): Promise<MadeLink> {
   const token = newSecretToken();
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) throw new Error('a new token is malformed');
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) throw new Error('a new token is malformed');
   const { expires_at } = await audited(
     db,
     operator,
@@ -35,10 +35,10 @@ export async function makeLink(db: Kysely<Database>, operator: Operator, link: N
         .deleteFrom('console_links')
         .where('expires_at', '<', sql<Date>`now()`)
         .execute();
-      const expires_at = sql<Date>`now() + make_interval(hours => ${life_hours})`;
+      const expiresAt = sql<Date>`now() + make_interval(hours => ${lifeHours})`;
       return trx
         .insertInto('console_links')
-        .values({ ...link, token_sha256, expires_at })
+        .values({ ...link, token_sha256: tokenSha256, expires_at: expiresAt })
         .returning('expires_at')
         .executeTakeFirstOrThrow();
     },
@@ -63,14 +63,14 @@ export async function roleOfLink(
 }
 
 /** The address that a person opens. */
-export function linkUrl(service_url: string, token: string): string {
-  return `${service_url.replace(/\/+$/, '')}/console/setup#${token}`;
+export function linkUrl(serviceUrl: string, token: string): string {
+  return `${serviceUrl.replace(/\/+$/, '')}/console/setup#${token}`;
 }
 
 /** The effect that the link would have; `null`: it was used, is too old, or never was one. */
 export async function readLink(db: Kysely<Database>, token: string): Promise<LinkDetails | null> {
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) return null;
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) return null;
   const link = await db
     .selectFrom('console_links')
     .select(['email', 'role', 'expires_at'])
@@ -79,7 +79,7 @@ export async function readLink(db: Kysely<Database>, token: string): Promise<Lin
         .exists(eb.selectFrom('members').select('id').whereRef('members.email', '=', 'console_links.email'))
         .as('resets_password'),
     )
-    .where('token_sha256', '=', token_sha256)
+    .where('token_sha256', '=', tokenSha256)
     .where('expires_at', '>', sql<Date>`now()`)
     .executeTakeFirst();
   if (link === undefined) return null;
@@ -89,11 +89,11 @@ export async function readLink(db: Kysely<Database>, token: string): Promise<Lin
 
 /** Uses the link up; of several who do so at once one gets it. `null`: it is used, or too old. */
 export async function takeLink(trx: Transaction<Database>, token: string): Promise<NewLink | null> {
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) return null;
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) return null;
   const link = await trx
     .deleteFrom('console_links')
-    .where('token_sha256', '=', token_sha256)
+    .where('token_sha256', '=', tokenSha256)
     .where('expires_at', '>', sql<Date>`now()`)
     .returning(['email', 'role', 'project_id'])
     .executeTakeFirst();

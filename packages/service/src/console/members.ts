@@ -31,7 +31,7 @@ export function mayDo(role: MemberRole, action: MemberAction): boolean {
 }
 
 /** The projects that a member has a role in, with the greatest that they have there, by name. */
-export async function listProjectsOf(db: Kysely<Database>, member_id: string): Promise<ConsoleProject[]> {
+export async function listProjectsOf(db: Kysely<Database>, memberId: string): Promise<ConsoleProject[]> {
   const rows = await db
     .selectFrom('projects')
     .innerJoin('member_roles', (join) =>
@@ -40,7 +40,7 @@ export async function listProjectsOf(db: Kysely<Database>, member_id: string): P
       ),
     )
     .select(['projects.id', 'projects.name', sql<MemberRole[]>`array_agg(role)`.as('roles')])
-    .where('member_id', '=', member_id)
+    .where('member_id', '=', memberId)
     .groupBy(['projects.id', 'projects.name'])
     .orderBy('projects.name')
     .execute();
@@ -48,17 +48,13 @@ export async function listProjectsOf(db: Kysely<Database>, member_id: string): P
 }
 
 /** The member's role in a project; `null`: there is none, or no such project. */
-export async function findRole(
-  db: Kysely<Database>,
-  member_id: string,
-  project_id: string,
-): Promise<MemberRole | null> {
+export async function findRole(db: Kysely<Database>, memberId: string, projectId: string): Promise<MemberRole | null> {
   const rows = await db
     .selectFrom('member_roles')
     .select('role')
-    .where('member_id', '=', member_id)
-    .where((eb) => eb.or([eb('project_id', 'is', null), eb('project_id', '=', project_id)]))
-    .where((eb) => eb.exists(eb.selectFrom('projects').select('id').where('id', '=', project_id)))
+    .where('member_id', '=', memberId)
+    .where((eb) => eb.or([eb('project_id', 'is', null), eb('project_id', '=', projectId)]))
+    .where((eb) => eb.exists(eb.selectFrom('projects').select('id').where('id', '=', projectId)))
     .execute();
   return rows.length === 0 ? null : greatestOf(rows.map(({ role }) => role));
 }

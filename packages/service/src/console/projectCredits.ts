@@ -3,15 +3,15 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { accountId, readBalance } from '../ledger/accounts.js';
 
-const page_size = 50;
+const pageSize = 50;
 
 /** A project's balance, and a page of its ledger's entries, newest first. */
 export async function readProjectCredits(
   db: Kysely<Database>,
-  project_id: string,
+  projectId: string,
   { cursor }: LedgerQuery,
 ): Promise<ConsoleCredits> {
-  const available = accountId('available', project_id);
+  const available = accountId('available', projectId);
   const rows = await db
     .selectFrom('transfers')
     .leftJoin('jobs', 'jobs.id', 'transfers.job_id')
@@ -23,18 +23,18 @@ export async function readProjectCredits(
     // Every entry is between two accounts of the project, or comes from outside into the one.
     .where((eb) =>
       eb.or([
-        eb('from_account', 'in', [available, accountId('reserved', project_id)]),
+        eb('from_account', 'in', [available, accountId('reserved', projectId)]),
         eb.and([eb('to_account', '=', available), eb('transfers.kind', '=', 'grant')]),
       ]),
     )
     .$if(cursor !== undefined, (query) => query.where('transfers.id', '<', Number(cursor)))
     .orderBy('transfers.id', 'desc')
-    .limit(page_size + 1)
+    .limit(pageSize + 1)
     .execute();
-  const entries = rows.slice(0, page_size).map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
-  const last = rows.length > page_size ? entries.at(-1) : undefined;
+  const entries = rows.slice(0, pageSize).map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+  const last = rows.length > pageSize ? entries.at(-1) : undefined;
   return {
-    ...(await readBalance(db, project_id)),
+    ...(await readBalance(db, projectId)),
     entries,
     next_cursor: last === undefined ? null : String(last.id),
   };

@@ -3,21 +3,21 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
-import { console_key } from './consoleKey.js';
+import { consoleKey } from './consoleKey.js';
 
-const page_size = 50;
+const pageSize = 50;
 
 /** A page of all tenants' jobs of a project, newest first; `cursor` is the last job of the page before. */
 export async function listProjectJobs(
   db: Kysely<Database>,
-  project_id: string,
+  projectId: string,
   { kind, status, subject, cursor }: ConsoleJobQuery,
 ): Promise<ConsoleJobList> {
   const rows = await db
     .selectFrom('jobs')
     .select(['id', 'tenant_id', 'subject_name as subject_id', 'kind', 'status', 'phase'])
     .select(['reserved_microusd', 'charged_microusd', 'settled', 'created_at', 'updated_at'])
-    .where('project_id', '=', project_id)
+    .where('project_id', '=', projectId)
     .where('forgotten_at', 'is', null)
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'inference'))
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
@@ -28,44 +28,44 @@ export async function listProjectJobs(
           .selectFrom('jobs as last')
           .select('last.sequence')
           .where('last.id', '=', isId('job', cursor ?? '') ? (cursor ?? '') : '')
-          .where('last.project_id', '=', project_id),
+          .where('last.project_id', '=', projectId),
       ),
     )
     .orderBy('sequence', 'desc')
-    .limit(page_size + 1)
+    .limit(pageSize + 1)
     .execute();
-  const data = rows.slice(0, page_size).map((row) => ({
+  const data = rows.slice(0, pageSize).map((row) => ({
     ...row,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }));
-  return { data, next_cursor: rows.length > page_size ? (data.at(-1)?.id ?? null) : null };
+  return { data, next_cursor: rows.length > pageSize ? (data.at(-1)?.id ?? null) : null };
 }
 
 /** `null`: the project has no such job, or it is forgotten. */
 export async function readProjectJob(
   db: Kysely<Database>,
-  project_id: string,
-  job_id: string,
+  projectId: string,
+  jobId: string,
 ): Promise<ConsoleJob | null> {
-  if (!isId('job', job_id)) return null;
+  if (!isId('job', jobId)) return null;
   const row = await db
     .selectFrom('jobs')
     .innerJoin('api_keys', 'api_keys.id', 'jobs.api_key_id')
     .select(jobResourceColumns.map((column) => `jobs.${column}` as const))
     .select(['training_steps', 'api_keys.name as key_name'])
-    .where('jobs.id', '=', job_id)
-    .where('jobs.project_id', '=', project_id)
+    .where('jobs.id', '=', jobId)
+    .where('jobs.project_id', '=', projectId)
     .where('forgotten_at', 'is', null)
     .executeTakeFirst();
   if (row === undefined) return null;
   const phases = await db
     .selectFrom('job_phases')
     .select(['phase', 'finished_at'])
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .orderBy('finished_at')
     .execute();
-  const sender = row.key_name === console_key.name ? await findSender(db, job_id) : null;
+  const sender = row.key_name === consoleKey.name ? await findSender(db, jobId) : null;
   return {
     job: toJobResource(row),
     submitted_by: sender ?? `key ${row.key_name}`,
@@ -74,11 +74,11 @@ export async function readProjectJob(
   };
 }
 
-async function findSender(db: Kysely<Database>, job_id: string): Promise<string | null> {
+async function findSender(db: Kysely<Database>, jobId: string): Promise<string | null> {
   const event = await db
     .selectFrom('audit_events')
     .select('actor')
-    .where('target', '=', job_id)
+    .where('target', '=', jobId)
     .where('action', 'in', ['job.ask', 'job.learn'])
     .executeTakeFirst();
   return event?.actor ?? null;

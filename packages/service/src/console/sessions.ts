@@ -5,7 +5,7 @@ import { operatorOfMember, type Member } from './members.js';
 import { isPassword } from './password.js';
 import { newSecretToken, secretTokenHash } from './secretToken.js';
 
-export const session_days = 7;
+export const sessionDays = 7;
 
 /** The member with this address and password; `null`, as slowly, when there is none. */
 export async function findMemberByPassword(
@@ -17,15 +17,15 @@ export async function findMemberByPassword(
     .select(['id', 'email', 'password_hash'])
     .where('email', '=', email)
     .executeTakeFirst();
-  const is_theirs = await isPassword(password, row?.password_hash ?? null);
-  return row !== undefined && is_theirs ? { id: row.id, email: row.email } : null;
+  const isTheirs = await isPassword(password, row?.password_hash ?? null);
+  return row !== undefined && isTheirs ? { id: row.id, email: row.email } : null;
 }
 
 /** Always a new session: one that the browser brings along is never taken over. Returns its secret. */
 export async function startSession(db: Kysely<Database>, member: Member): Promise<string> {
   const token = newSecretToken();
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) throw new Error('a new token is malformed');
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) throw new Error('a new token is malformed');
   await audited(
     db,
     operatorOfMember(member),
@@ -37,9 +37,9 @@ export async function startSession(db: Kysely<Database>, member: Member): Promis
       await trx
         .insertInto('console_sessions')
         .values({
-          token_sha256,
+          token_sha256: tokenSha256,
           member_id: member.id,
-          expires_at: sql<Date>`now() + make_interval(days => ${session_days})`,
+          expires_at: sql<Date>`now() + make_interval(days => ${sessionDays})`,
         })
         .execute();
     },
@@ -50,13 +50,13 @@ export async function startSession(db: Kysely<Database>, member: Member): Promis
 
 /** Whose session this is; `null`: nobody's, or it has ended. */
 export async function findSession(db: Kysely<Database>, token: string): Promise<Member | null> {
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) return null;
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) return null;
   const row = await db
     .selectFrom('console_sessions')
     .innerJoin('members', 'members.id', 'console_sessions.member_id')
     .select(['members.id', 'members.email'])
-    .where('token_sha256', '=', token_sha256)
+    .where('token_sha256', '=', tokenSha256)
     .where('expires_at', '>', sql<Date>`now()`)
     .executeTakeFirst();
   return row ?? null;
@@ -68,8 +68,8 @@ export async function endSession(
   member: Member,
   { token, everywhere }: { readonly token: string; readonly everywhere: boolean },
 ): Promise<void> {
-  const token_sha256 = secretTokenHash(token);
-  if (token_sha256 === null) throw new Error('a session has a malformed token');
+  const tokenSha256 = secretTokenHash(token);
+  if (tokenSha256 === null) throw new Error('a session has a malformed token');
   await audited(
     db,
     operatorOfMember(member),
@@ -77,7 +77,7 @@ export async function endSession(
       trx
         .deleteFrom('console_sessions')
         .where('member_id', '=', member.id)
-        .$if(!everywhere, (query) => query.where('token_sha256', '=', token_sha256))
+        .$if(!everywhere, (query) => query.where('token_sha256', '=', tokenSha256))
         .execute(),
     () => ({
       action: everywhere ? 'session.endall' : 'session.end',

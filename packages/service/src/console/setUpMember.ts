@@ -26,14 +26,14 @@ export type SetUpOutcome =
  * Makes the account of a link, or sets a new password where the link names an account; in which case all its sessions
  * end. A refusal leaves the link as it was.
  */
-export async function setUpMember(db: Kysely<Database>, set_up: SetUp): Promise<SetUpOutcome> {
+export async function setUpMember(db: Kysely<Database>, setUp: SetUp): Promise<SetUpOutcome> {
   // Takes long, and so stays out of the transaction.
-  const password_hash = await hashPassword(set_up.password);
+  const passwordHash = await hashPassword(setUp.password);
   return inTransaction<SetUpOutcome>(db, 'audit.recorded', async (trx) => {
-    const link = await takeLink(trx, set_up.token);
+    const link = await takeLink(trx, setUp.token);
     if (link === null) return { kind: 'link_unknown' };
-    if (link.email !== null && link.email !== set_up.email) return refused('other_email');
-    const member = await saveMember(trx, link, { email: set_up.email, password_hash });
+    if (link.email !== null && link.email !== setUp.email) return refused('other_email');
+    const member = await saveMember(trx, link, { email: setUp.email, password_hash: passwordHash });
     if (member === null) return refused('email_taken');
     await audited(
       trx,

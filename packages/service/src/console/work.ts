@@ -10,7 +10,7 @@ import {
   type ActivateInNamespaceOutcome,
   type ActivationInNamespace,
 } from '../versions/activateInNamespace.js';
-import { console_key } from './consoleKey.js';
+import { consoleKey } from './consoleKey.js';
 import { operatorOfMember, type Member } from './members.js';
 
 /** Members' changes in a project, by the domain functions of the API and the commands, each with its audit event. */
@@ -19,21 +19,21 @@ import { operatorOfMember, type Member } from './members.js';
 export async function admitForMember(
   { onAdmitted, ...context }: AdmissionContext,
   member: Member,
-  project_id: string,
+  projectId: string,
   operation: Omit<ModelOperation, 'key'>,
 ): Promise<AdmissionOutcome> {
   const outcome = await audited<AdmissionOutcome>(
     context.db,
     operatorOfMember(member),
     async (trx) => {
-      const key = { id: await findOrMakeOwnKey(trx, { project_id, ...console_key }), project_id };
+      const key = { id: await findOrMakeOwnKey(trx, { project_id: projectId, ...consoleKey }), project_id: projectId };
       return admitJob({ ...context, db: trx }, { ...operation, key });
     },
     (admitted) =>
       admitted.kind === 'admitted'
         ? {
             action: operation.request.kind === 'inference' ? 'job.ask' : 'job.learn',
-            project_id,
+            project_id: projectId,
             target: admitted.job_id,
             details: {},
           }

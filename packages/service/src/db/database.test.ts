@@ -33,7 +33,7 @@ it('a server that vanished without a word is unavailable after a while, and new 
   const url = new URL(database.url);
   const proxy = await openForgetfulProxy(new URL(database.url));
   url.port = String(proxy.port);
-  const db = openDatabase(url.href, { maxConnections: 1, held_ms_max: 2_000 });
+  const db = openDatabase(url.href, { maxConnections: 1, maxHeldMs: 2_000 });
   const ask = () => sql<{ n: number }>`select 1 as n`.execute(db);
   try {
     assert.equal((await ask()).rows[0]?.n, 1);

@@ -8,20 +8,20 @@ export interface DatabaseOptions {
    * The longest that one query or transaction may hold a connection, which is then ended. A server that vanished, or
    * that a firewall forgot, never says so. There is no limit if this is left out.
    */
-  readonly held_ms_max?: number;
+  readonly maxHeldMs?: number;
 }
 
 /** How long a request waits for a connection before the database counts as unavailable. */
-const connection_timeout_ms = 5_000;
+const connectionTimeoutMs = 5_000;
 
 /** After this much silence the operating system asks whether the server is still there. */
-const silence_ms = 10_000;
+const silenceMs = 10_000;
 
 /**
  * How long a transaction may wait for its process. A process that was stopped must not hold a project's balance for
  * good.
  */
-const idle_in_transaction_ms = 60_000;
+const idleInTransactionMs = 60_000;
 
 /**
  * Opens a pool of connections. Opening never fails; an unreachable server shows at the first query. Close it with
@@ -47,21 +47,21 @@ export interface CountedDatabase {
 }
 
 /** Does the same for callers who watch its connections. */
-export function openCountedDatabase(url: string, { maxConnections, held_ms_max }: DatabaseOptions): CountedDatabase {
+export function openCountedDatabase(url: string, { maxConnections, maxHeldMs }: DatabaseOptions): CountedDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
-    connectionTimeoutMillis: connection_timeout_ms,
+    connectionTimeoutMillis: connectionTimeoutMs,
     keepAlive: true,
-    keepAliveInitialDelayMillis: silence_ms,
-    idle_in_transaction_session_timeout: idle_in_transaction_ms,
+    keepAliveInitialDelayMillis: silenceMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     types: columnTypes(),
   });
   // A server that goes away also ends connections on which no query runs: idle ones, and those of a transaction that is
   // busy elsewhere. The next query on them reports it. Without a listener, the event would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  if (held_ms_max !== undefined) endConnectionsHeldFor(held_ms_max, pool);
+  if (maxHeldMs !== undefined) endConnectionsHeldFor(maxHeldMs, pool);
   return {
     db: new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }),
     counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: maxConnections }),
@@ -69,9 +69,9 @@ export function openCountedDatabase(url: string, { maxConnections, held_ms_max }
 }
 
 /** A waiting query then learns that the connection was terminated, and the next one gets another connection. */
-function endConnectionsHeldFor(held_ms: number, pool: pg.Pool): void {
+function endConnectionsHeldFor(heldMs: number, pool: pg.Pool): void {
   const timers = new WeakMap<pg.PoolClient, NodeJS.Timeout>();
-  pool.on('acquire', (client) => timers.set(client, setTimeout(() => void client.end(), held_ms).unref()));
+  pool.on('acquire', (client) => timers.set(client, setTimeout(() => void client.end(), heldMs).unref()));
   pool.on('release', (_error, client) => clearTimeout(timers.get(client)));
 }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What pg's errors mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
+/** The meaning of pg's errors for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
 
 /** The user lacks the right. */
 export const insufficientPrivilege = '42501';

@@ -184,11 +184,11 @@ describe('migrate', () => {
     await migrate(url, copy);
     const reader = `reader_${randomBytes(4).toString('hex')}`;
     await query(url, `CREATE ROLE ${reader} LOGIN PASSWORD 'x'; GRANT SELECT ON schema_migrations TO ${reader}`);
-    const reader_url = new URL(url);
-    [reader_url.username, reader_url.password] = [reader, 'x'];
-    assert.deepEqual(await migrate(reader_url.href, copy), []);
+    const readerUrl = new URL(url);
+    [readerUrl.username, readerUrl.password] = [reader, 'x'];
+    assert.deepEqual(await migrate(readerUrl.href, copy), []);
     await writeFile(path.join(copy, '9999_future.sql'), 'CREATE TABLE future ()');
-    await assert.rejects(migrate(reader_url.href, copy), {
+    await assert.rejects(migrate(readerUrl.href, copy), {
       name: 'MigrationError',
       message:
         /^migration 9999_future is missing, .*permission denied.* with the URL of the owner of the tables first$/,

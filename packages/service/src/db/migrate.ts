@@ -33,8 +33,8 @@ export class MigrationError extends Error {
  * Throws `MigrationError` if an applied file was altered since, if the database knows a migration that this build does
  * not, if its rows break a rule of a new file, or if the user may not change the schema.
  */
-export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
-  return withSession(database_url, 'engraft-migrate', async (client) => {
+export async function migrate(databaseUrl: string, folder = migrationsFolder): Promise<string[]> {
+  return withSession(databaseUrl, 'engraft-migrate', async (client) => {
     await client.query('BEGIN');
     await lockSchema(client);
     const made = await migrateWithin(client, folder);
@@ -103,16 +103,16 @@ async function createRecord(client: pg.Client): Promise<void> {
 
 function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap<string, string>, what: string): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]));
-  const last_applied = [...applied.keys()].sort().at(-1) ?? '';
+  const lastApplied = [...applied.keys()].sort().at(-1) ?? '';
   for (const [name, sha256] of applied) {
     if (!known.has(name))
       throw new MigrationError(`${what} has migration ${name}, which this version of the service does not know`);
     if (known.get(name) !== sha256)
       throw new MigrationError(`migration ${name} was altered after it was applied: restore the file, add a new one`);
   }
-  const late = migrations.find(({ name }) => !applied.has(name) && name < last_applied);
+  const late = migrations.find(({ name }) => !applied.has(name) && name < lastApplied);
   if (late !== undefined)
-    throw new MigrationError(`migration ${late.name} comes before ${last_applied}, which is already applied`);
+    throw new MigrationError(`migration ${late.name} comes before ${lastApplied}, which is already applied`);
 }
 
 async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {

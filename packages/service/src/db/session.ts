@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** A host that accepts connections and says nothing is no database. */
-const connection_timeout_ms = 10_000;
+const connectionTimeoutMs = 10_000;
 
 /**
  * Runs `work` in a session of its own, outside any pool. Its end releases whatever the session still held: locks, and
@@ -9,13 +9,13 @@ const connection_timeout_ms = 10_000;
  */
 export async function withSession<Result>(
   url: string,
-  application_name: string,
+  applicationName: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({
     connectionString: url,
-    application_name,
-    connectionTimeoutMillis: connection_timeout_ms,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectionTimeoutMs,
   });
   // A lost connection fails the query under way, or the next one. Unheard, its event would end the process.
   client.on('error', () => undefined);

@@ -4,8 +4,8 @@ import { crashPoint, type CrashPoint } from '../crashPoints.js';
 import { isTransactionConflict } from './databaseErrors.js';
 import type { Database } from './schema.js';
 
-const attempts_max = 5;
-const first_delay_ms = 5;
+const maxAttempts = 5;
+const firstDelayMs = 5;
 
 /** The outcome of a transaction that must leave no trace. */
 export class RolledBack<Outcome> {
@@ -54,9 +54,9 @@ export async function inTransaction<Outcome>(
       return outcome;
     } catch (error) {
       if (error instanceof RollbackSignal) return (error as RollbackSignal<Outcome>).outcome;
-      if (!isTransactionConflict(error) || attempt === attempts_max) throw error;
+      if (!isTransactionConflict(error) || attempt === maxAttempts) throw error;
       // Random, so that two transactions in each other's way do not meet again.
-      await delay(Math.random() * first_delay_ms * 2 ** attempt);
+      await delay(Math.random() * firstDelayMs * 2 ** attempt);
     }
   }
 }

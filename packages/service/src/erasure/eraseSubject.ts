@@ -52,9 +52,9 @@ async function erase(
   // Waits for admissions under way. Later ones find no subject of this name.
   const found = await lockSubject(trx, subject);
   if (found === null) return { kind: 'not_found' };
-  const of_subject = { ...subject, subject_ref: found.id };
-  await cancelJobs(trx, operator, await findJobsOfSubject(trx, of_subject, 'open'));
-  const jobs = await findJobsOfSubject(trx, of_subject, 'all');
+  const ofSubject = { ...subject, subject_ref: found.id };
+  await cancelJobs(trx, operator, await findJobsOfSubject(trx, ofSubject, 'open'));
+  const jobs = await findJobsOfSubject(trx, ofSubject, 'all');
   const versions = await eraseWithVersions(trx, [found.id]);
   await eraseJobs(trx, jobs);
   crashPointOnceCommitted(trx, 'subject.erased');

@@ -46,15 +46,15 @@ async function erase(
 ): Promise<EraseTenantOutcome> {
   const nameless = erasedName();
   const keys = await eraseKeysOfTenant(trx, tenant, nameless);
-  const subject_refs = await lockSubjectsOfTenant(trx, tenant);
+  const subjectRefs = await lockSubjectsOfTenant(trx, tenant);
   await cancelJobs(trx, operator, await findJobsOfTenant(trx, tenant, 'open'));
   const jobs = await findJobsOfTenant(trx, tenant, 'all');
-  const versions = await eraseWithVersions(trx, subject_refs);
+  const versions = await eraseWithVersions(trx, subjectRefs);
   await eraseJobs(trx, jobs);
   // Both include what was erased before, subject by subject.
-  const renamed_subjects = await renameTenantOfSubjects(trx, tenant, nameless);
-  const renamed_jobs = await renameTenantOfJobs(trx, tenant, nameless);
+  const renamedSubjects = await renameTenantOfSubjects(trx, tenant, nameless);
+  const renamedJobs = await renameTenantOfJobs(trx, tenant, nameless);
   crashPointOnceCommitted(trx, 'tenant.erased');
-  if (keys + renamed_subjects + renamed_jobs === 0) return { kind: 'not_found' };
-  return { kind: 'erased', erased: { subjects: subject_refs.length, versions, jobs: jobs.length, keys } };
+  if (keys + renamedSubjects + renamedJobs === 0) return { kind: 'not_found' };
+  return { kind: 'erased', erased: { subjects: subjectRefs.length, versions, jobs: jobs.length, keys } };
 }

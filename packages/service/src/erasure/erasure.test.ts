@@ -42,16 +42,16 @@ describe('erasure', () => {
   }
 
   /** A subject with a version, an answer and a job that waits, all of which hold the subject's name. */
-  async function teach(key: TestKey, subject_id: string, tenant_id: string | null): Promise<{ version_id: string }> {
-    const { id, job_id } = await createTestVersion(database.db, key, { subject_id, tenant_id });
-    const rehearsal = JSON.stringify({ training_pairs: [{ question: `Who is ${subject_id}?`, answer: 'x' }] });
+  async function teach(key: TestKey, subjectId: string, tenantId: string | null): Promise<{ version_id: string }> {
+    const { id, job_id } = await createTestVersion(database.db, key, { subject_id: subjectId, tenant_id: tenantId });
+    const rehearsal = JSON.stringify({ training_pairs: [{ question: `Who is ${subjectId}?`, answer: 'x' }] });
     await database.db.updateTable('versions').set({ rehearsal }).where('id', '=', id).execute();
     await database.db
       .updateTable('jobs')
-      .set({ result: JSON.stringify({ rejection: { message: `Not learned: ${subject_id}` } }) })
+      .set({ result: JSON.stringify({ rejection: { message: `Not learned: ${subjectId}` } }) })
       .where('id', '=', job_id)
       .execute();
-    await admitTestLearning(database.db, key, { subject_id, tenant_id });
+    await admitTestLearning(database.db, key, { subject_id: subjectId, tenant_id: tenantId });
     return { version_id: id };
   }
 
@@ -125,13 +125,13 @@ describe('erasure', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'engraft-erasure-'));
     const store = await openFolderStore(folder);
     const key = await createTestKey(db, await createTestProject(db));
-    const adapter_hash = `sha256:${'e'.repeat(64)}`;
-    for (const subject_id of ['one', 'two']) {
-      const { id, job_id } = await createTestVersion(db, key, { subject_id });
-      await db.updateTable('versions').set({ adapter_hash }).where('id', '=', id).execute();
-      await db.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+    const adapterHash = `sha256:${'e'.repeat(64)}`;
+    for (const subjectId of ['one', 'two']) {
+      const { id, job_id } = await createTestVersion(db, key, { subject_id: subjectId });
+      await db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', id).execute();
+      await db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
     }
-    await mkdir(store.locate(adapter_hash).folder);
+    await mkdir(store.locate(adapterHash).folder);
     for (const [name, remains] of [
       ['one', true],
       ['two', false],
@@ -139,7 +139,7 @@ describe('erasure', () => {
       // prettier-ignore
       await eraseSubject(db, operator, { project_id: key.project_id, tenant_id: null, name });
       await deleteUnneededFiles(db, store);
-      assert.equal(await store.has(adapter_hash), remains);
+      assert.equal(await store.has(adapterHash), remains);
     }
     await rm(folder, { recursive: true });
   });

@@ -15,13 +15,13 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 
 let database: TestDatabase;
 let service: TestApp;
-let project_id: string;
+let projectId: string;
 let key: TestKey;
 before(async () => {
   database = await openTestDatabase();
   service = buildTestApp(database.db);
-  project_id = await createTestProject(database.db);
-  key = await createTestKey(database.db, project_id);
+  projectId = await createTestProject(database.db);
+  key = await createTestKey(database.db, projectId);
 });
 after(async () => {
   await service.app.close();
@@ -40,17 +40,17 @@ const endpoints = [
   { method: 'GET', url: '/v1/jobs/job_unknown', body: undefined, scopes: ['read'], allowed_status: 404 },
 ] as const;
 
-let used_keys = 0;
+let usedKeys = 0;
 
 function request(
   { method, url, body }: Pick<(typeof endpoints)[number], 'method' | 'url' | 'body'>,
   options: { key?: TestKey; headers?: Record<string, string | undefined>; body?: unknown } = {},
 ): Promise<LightMyRequestResponse> {
-  used_keys += 1;
+  usedKeys += 1;
   return call(service.app, method, url, {
     body,
     ...options,
-    headers: { 'idempotency-key': `access-${used_keys}-key`, ...options.headers },
+    headers: { 'idempotency-key': `access-${usedKeys}-key`, ...options.headers },
   });
 }
 
@@ -82,8 +82,8 @@ describe('authentication', () => {
   });
 
   test('"Invalid, expired or revoked key: 401 `unauthorized`."', async () => {
-    const expired = await createTestKey(database.db, project_id, { expires_at: new Date(Date.now() - 1) });
-    const revoked = await createTestKey(database.db, project_id);
+    const expired = await createTestKey(database.db, projectId, { expires_at: new Date(Date.now() - 1) });
+    const revoked = await createTestKey(database.db, projectId);
     assert.equal((await request(endpoints[3], { key: revoked })).statusCode, 200);
     await revokeKey(database.db, revoked.id);
     for (const each of [expired, revoked]) assertError(await request(endpoints[3], { key: each }), 401, 'unauthorized');
@@ -115,9 +115,9 @@ describe('"Missing scope: 403 `insufficient_scope`."', () => {
   test('each endpoint takes a key with its scope alone, and no key with all the others', async () => {
     for (const endpoint of endpoints) {
       const needed: readonly Scope[] = endpoint.scopes;
-      const alone = await createTestKey(database.db, project_id, { scopes: needed });
+      const alone = await createTestKey(database.db, projectId, { scopes: needed });
       assert.equal((await request(endpoint, { key: alone })).statusCode, endpoint.allowed_status);
-      const others = await createTestKey(database.db, project_id, {
+      const others = await createTestKey(database.db, projectId, {
         scopes: scopes.filter((each) => !needed.includes(each)),
       });
       assertError(await request(endpoint, { key: others }), 403, 'insufficient_scope');
@@ -125,7 +125,7 @@ describe('"Missing scope: 403 `insufficient_scope`."', () => {
   });
 
   test('"An advanced management-only preset grants `read` and `adapters` with no inference or learning."', async () => {
-    const management = await createTestKey(database.db, project_id, { scopes: ['read', 'adapters'] });
+    const management = await createTestKey(database.db, projectId, { scopes: ['read', 'adapters'] });
     const statuses = await Promise.all(
       endpoints.map(async (each) => (await request(each, { key: management })).statusCode),
     );
@@ -147,7 +147,7 @@ describe('tenant scope', () => {
   });
 
   test('"A tenant-restricted key supplies its own tenant when none is given, and rejects a different tenant": 422', async () => {
-    const restricted = await createTestKey(database.db, project_id, { tenant_id: 'a' });
+    const restricted = await createTestKey(database.db, projectId, { tenant_id: 'a' });
     const admitted = await request(endpoints[0], { key: restricted });
     const job = await call(service.app, 'GET', admitted.json<{ status_url: string }>().status_url, { key: restricted });
     assert.equal(job.json<{ tenant_id: string }>().tenant_id, 'a');
@@ -193,8 +193,8 @@ describe('query parameters', () => {
 
 describe('"Order of checks on a model write"', () => {
   test('Origin → key → scope → body size → syntax and schema → tenant agreement → replay', async () => {
-    const reader = await createTestKey(database.db, project_id, { scopes: ['read'] });
-    const restricted = await createTestKey(database.db, project_id, { tenant_id: 'a' });
+    const reader = await createTestKey(database.db, projectId, { scopes: ['read'] });
+    const restricted = await createTestKey(database.db, projectId, { tenant_id: 'a' });
     const url = endpoints[0].url;
     const oversized = '['.repeat(100_001);
     const send = (options: Parameters<typeof call>[3]) => call(service.app, 'POST', url, options);

@@ -69,7 +69,7 @@ export function refusalOf(outcome: Extract<AdmissionOutcome, { readonly kind: 'r
   }
 }
 
-/** What a request needs and what is left, after the sentence of the table. */
+/** Adds to the sentence of the table how much a request needs and how much is left. */
 function shortOf({ code, needed_microusd, left_microusd }: Shortfall): string {
   const usd = (microusd: number): string => `${(microusd / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')} USD`;
   const where = code === 'insufficient_credits' ? 'is available' : 'is left this month';
@@ -77,8 +77,8 @@ function shortOf({ code, needed_microusd, left_microusd }: Shortfall): string {
   return `${errorTable[code].message} It reserves ${usd(needed_microusd)}; ${left} ${where}.`;
 }
 
-export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {
-  return errorEnvelope(error.code, request_id, error.details);
+export function envelopeOf(error: ApiError, requestId: string): ErrorEnvelope {
+  return errorEnvelope(error.code, requestId, error.details);
 }
 
 /** A request that the framework could not read, for the reason in its code. */

@@ -28,22 +28,22 @@ export function createAuthentication(db: Kysely<Database>, strangers: StrangerLi
   const isUsable = createKeyProbe(db);
   return async (request, reply) => {
     const secret = bearerSecretOf(request);
-    const secret_sha256 = secret === undefined ? null : keySecretHash(secret);
-    if (secret === undefined || secret_sha256 === null) {
+    const secretSha256 = secret === undefined ? null : keySecretHash(secret);
+    if (secret === undefined || secretSha256 === null) {
       const allowance = strangers.take('no_key', request);
       if (allowance.kind === 'refused') await refuseStranger(reply, allowance);
       throw new ApiError('unauthorized');
     }
-    const allowance = accepted.has(secret_sha256) ? null : strangers.take('unknown_key', request);
-    if (allowance?.kind === 'refused' && !(await isUsable(secret_sha256))) await refuseStranger(reply, allowance);
+    const allowance = accepted.has(secretSha256) ? null : strangers.take('unknown_key', request);
+    if (allowance?.kind === 'refused' && !(await isUsable(secretSha256))) await refuseStranger(reply, allowance);
     const key = await authenticate(db, secret);
     if (key === null) {
-      accepted.delete(secret_sha256);
+      accepted.delete(secretSha256);
       throw new ApiError('unauthorized');
     }
     if (allowance?.kind === 'taken') strangers.giveBack('unknown_key', request);
     request.state.key = key;
-    accepted.add(secret_sha256);
+    accepted.add(secretSha256);
   };
 }
 

@@ -36,14 +36,14 @@ after(async () => {
 
 const inference = { subject_id: 'subject', messages: [{ role: 'user', content: 'question' }] };
 
-let used_keys = 0;
+let usedKeys = 0;
 
 function headers(extra: Record<string, string> = {}): Record<string, string> {
-  used_keys += 1;
+  usedKeys += 1;
   return {
     authorization: key.authorization,
     'content-type': 'application/json',
-    'idempotency-key': `bodies-${used_keys}-key`,
+    'idempotency-key': `bodies-${usedKeys}-key`,
     ...extra,
   };
 }
@@ -78,7 +78,7 @@ function padded(bytes: number): string {
 }
 
 const admitted = { status: 202, code: undefined };
-const too_large = { status: 413, code: 'payload_too_large' };
+const tooLarge = { status: 413, code: 'payload_too_large' };
 
 describe('"413: request body exceeds 100,000 bytes"', () => {
   test('100,000 bytes are taken, with Content-Length and chunked', async () => {
@@ -88,27 +88,27 @@ describe('"413: request body exceeds 100,000 bytes"', () => {
   });
 
   test('100,001 bytes are refused, with Content-Length and chunked', async () => {
-    assert.deepEqual(await send([padded(100_001)], { 'content-length': '100001' }), too_large);
-    assert.deepEqual(await send([padded(100_001)]), too_large);
+    assert.deepEqual(await send([padded(100_001)], { 'content-length': '100001' }), tooLarge);
+    assert.deepEqual(await send([padded(100_001)]), tooLarge);
   });
 
   test('bytes count, not characters', async () => {
     const content = '€'.repeat(12_000);
     const body = JSON.stringify({ ...inference, messages: [0, 1, 2].map(() => ({ role: 'user', content })) });
     assert.ok(body.length < 64_000 && Buffer.byteLength(body) > 100_000);
-    assert.deepEqual(await send([body]), too_large);
+    assert.deepEqual(await send([body]), tooLarge);
   });
 
   test('"counted while reading": the answer comes while a body without end is still being sent, and the client can read it', async () => {
     const piece = Buffer.alloc(64 * 1024, ' ');
-    assert.deepEqual(await send(Array.from({ length: 200 }, () => piece)), too_large);
+    assert.deepEqual(await send(Array.from({ length: 200 }, () => piece)), tooLarge);
     const announced = { 'content-length': String(200 * piece.length) };
     assert.deepEqual(
       await send(
         Array.from({ length: 200 }, () => piece),
         announced,
       ),
-      too_large,
+      tooLarge,
     );
   });
 

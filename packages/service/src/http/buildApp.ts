@@ -33,57 +33,57 @@ export interface AppOptions extends AdmissionContext {
   /** The name of the model on the wire. */
   readonly model_id: string;
   /** How long a chat completion waits for its job. */
-  readonly chat_wait_ms: number;
+  readonly chatWaitMs: number;
   /** How often a waiting stream shows that it is alive. */
-  readonly keepalive_ms?: number;
+  readonly keepaliveMs?: number;
   /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
   /** The longest time that a client may take to send one request. */
-  readonly request_timeout_ms?: number;
+  readonly requestTimeoutMs?: number;
   /** Without it no traces are taken. */
   readonly tracing?: Tracing;
   /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
-  readonly operations_apart?: boolean;
+  readonly operationsApart?: boolean;
   /** Monotonic, for limits by address and the sampling of the log. */
-  readonly now_ms?: () => number;
+  readonly nowMs?: () => number;
 }
 
-const default_request_timeout_ms = 60_000;
+const defaultRequestTimeoutMs = 60_000;
 /** The same limit for its headers. It also ends a connection on which nothing was ever sent. */
-const headers_timeout_ms_max = 15_000;
+const maxHeadersTimeoutMs = 15_000;
 /** "A keepalive comment at least every 10 s." */
-const default_keepalive_ms = 8_000;
+const defaultKeepaliveMs = 8_000;
 /**
  * The longest that chat completions wait for their jobs when the service stops. What still runs is then handed back.
  */
-const closing_wait_ms = 7_000;
+const closingWaitMs = 7_000;
 
 /**
  * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → rate → body size
  * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const app = newApp(options.logger, options.chat_wait_ms, options.request_timeout_ms);
-  const { now_ms = () => performance.now() } = options;
-  const strangers = createStrangerLimits(now_ms);
+  const app = newApp(options.logger, options.chatWaitMs, options.requestTimeoutMs);
+  const { nowMs = () => performance.now() } = options;
+  const strangers = createStrangerLimits(nowMs);
   const authenticateRequest = createAuthentication(options.db, strangers);
   const watcher = startJobWatcher(options.db);
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
-    watcher.close(closing_wait_ms);
+    watcher.close(closingWaitMs);
     await untilLeft(app.server);
   });
   endConnectionsOnceAnswered(app, () => closing);
-  observeRequests(app, options.metrics, now_ms);
+  observeRequests(app, options.metrics, nowMs);
   const beginTrace = traceRequests(app, options.tracing ?? noTracing);
   answerUnknownPaths(app, strangers);
 
-  const open = { ...options, strangers, now_ms };
+  const open = { ...options, strangers, nowMs };
   healthRoutes(app, open);
-  if (options.operations_apart !== true) {
+  if (options.operationsApart !== true) {
     metricsRoute(app, open);
     descriptionRoutes(app, open);
   }
@@ -114,41 +114,41 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
 export interface OperationsAppOptions extends Pick<
   AppOptions,
-  'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'
+  'model_id' | 'readiness' | 'logger' | 'metrics' | 'nowMs'
 > {
   /** Whether this process serves the API, which is then described. */
-  readonly has_api: boolean;
+  readonly hasApi: boolean;
 }
 
 /** Routes that need no key, for an address of their own: health, metrics and the description of the API. */
 export function buildOperationsApp(options: OperationsAppOptions): FastifyInstance {
   const app = newApp(options.logger, 0);
-  const { now_ms = () => performance.now() } = options;
-  const strangers = createStrangerLimits(now_ms);
+  const { nowMs = () => performance.now() } = options;
+  const strangers = createStrangerLimits(nowMs);
   answerUnknownPaths(app, strangers);
-  const open = { ...options, strangers, now_ms };
+  const open = { ...options, strangers, nowMs };
   healthRoutes(app, open);
   metricsRoute(app, open);
-  if (options.has_api) descriptionRoutes(app, open);
+  if (options.hasApi) descriptionRoutes(app, open);
   return app;
 }
 
 /** An app without routes. Every answer has a request id, and every error the envelope. */
 function newApp(
   logger: FastifyBaseLogger,
-  answer_ms: number,
-  request_timeout_ms = default_request_timeout_ms,
+  answerMs: number,
+  requestTimeoutMs = defaultRequestTimeoutMs,
 ): FastifyInstance {
-  const headersTimeout = Math.min(request_timeout_ms, headers_timeout_ms_max);
+  const headersTimeout = Math.min(requestTimeoutMs, maxHeadersTimeoutMs);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     // `observeRequests` writes the log. The framework's own lines would show URLs.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newId('req'),
-    requestTimeout: request_timeout_ms,
+    requestTimeout: requestTimeoutMs,
     // A client that reads nothing loses its connection after this time, which is longer than the longest silence of an
     // answer that somebody waits for.
-    connectionTimeout: answer_ms + request_timeout_ms,
+    connectionTimeout: answerMs + requestTimeoutMs,
     return503OnClosing: false,
     http: { requireHostHeader: false, headersTimeout, connectionsCheckingInterval: headersTimeout / 5 },
     // At least as long as the request line may be: an id of any length is looked up, and not found.
@@ -162,8 +162,8 @@ function newApp(
   app.addHook('onRequest', (request, reply, done) => {
     request.state = newRequestState();
     void reply.header('x-request-id', request.id);
-    const lacks_host = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(lacks_host ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
+    const lacksHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    done(lacksHost ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
   });
   sendErrors(app);
   acceptBodies(app);
@@ -171,8 +171,8 @@ function newApp(
 }
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
-  const full_queues = new FullQueues(options.now_ms ?? (() => performance.now()));
-  chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher, full_queues });
+  const fullQueues = new FullQueues(options.nowMs ?? (() => performance.now()));
+  chatRoute(api, { keepaliveMs: defaultKeepaliveMs, ...options, watcher, fullQueues });
   inferenceRoute(api, options);
   internalizationRoute(api, options);
   jobRoutes(api, options);
@@ -181,7 +181,7 @@ function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatche
   modelsRoute(api, options);
 }
 
-/** What Node.js answers by itself has no error envelope, or is no answer at all. */
+/** Answers by Node.js itself have no error envelope, or are no answers at all. */
 function leaveNothingToNode(server: Server): void {
   // Node.js would answer a bare 417. RFC 9110 lets a server ignore an expectation that it does not know.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

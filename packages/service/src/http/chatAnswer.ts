@@ -54,15 +54,15 @@ export function chatChunksOf(
 }
 
 /** "409 … for chat, pending/failed/reconciliation after admission (with `job_id`, `status_url`)." */
-export function chatConflictOf(outcome: Exclude<InferenceOutcome, { kind: 'succeeded' }>, job_id: string): ApiError {
-  const where = { job_id, status_url: statusUrlOf(job_id) };
+export function chatConflictOf(outcome: Exclude<InferenceOutcome, { kind: 'succeeded' }>, jobId: string): ApiError {
+  const where = { job_id: jobId, status_url: statusUrlOf(jobId) };
   if (outcome.kind !== 'failed') return new ApiError(`job_${outcome.kind}`, where);
   const message = `The job failed (${outcome.error_code}); read it at status_url before retrying.`;
   return new ApiError('job_failed', { ...where, message });
 }
 
-export function statusUrlOf(job_id: string): string {
-  return `/v1/jobs/${job_id}`;
+export function statusUrlOf(jobId: string): string {
+  return `/v1/jobs/${jobId}`;
 }
 
 function headOf({ job_id, created_at }: SucceededInference, model: string) {
@@ -78,8 +78,8 @@ function contentOf({ result: { text, tool_calls } }: SucceededInference): string
   return text === '' && tool_calls !== undefined ? null : text;
 }
 
-function givenCalls<Calls>(tool_calls: Calls | undefined): { tool_calls?: Calls } {
-  return tool_calls === undefined ? {} : { tool_calls };
+function givenCalls<Calls>(toolCalls: Calls | undefined): { tool_calls?: Calls } {
+  return toolCalls === undefined ? {} : { tool_calls: toolCalls };
 }
 
 function usageOf({ usage, reasoning_tokens }: SucceededInference): ChatUsage {

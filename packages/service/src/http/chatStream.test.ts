@@ -12,7 +12,7 @@ import { buildTestApp, call } from '../testing/testApp.js';
 import { startTestService, type TestService } from '../testing/testService.js';
 
 const chat = { model: 'model-5.3', messages: [{ role: 'user', content: 'question' }], stream: true };
-const look_up = { type: 'function', function: { name: 'look_up' } };
+const lookUp = { type: 'function', function: { name: 'look_up' } };
 
 /** The real service over HTTP; a scripted engine injects what the model writes, and when. */
 describe('"Buffered SSE"', () => {
@@ -21,7 +21,7 @@ describe('"Buffered SSE"', () => {
   before(async () => {
     service = await startTestService(
       scriptedEngine(() => reply()),
-      { keepalive_ms: 30 },
+      { keepaliveMs: 30 },
     );
   });
   beforeEach(() => {
@@ -76,7 +76,7 @@ describe('"Buffered SSE"', () => {
   test('"tool deltas carry index, id, function name and the complete argument string"', async () => {
     const toolCalls = [1, 2].map((page) => ({ id: `call_${page}`, name: 'look_up', arguments: `{"page": ${page}}` }));
     reply = () => ({ text: '', toolCalls, finishReason: 'tool_calls' });
-    const [content, finish] = await chunksOf({ ...chat, tools: [look_up] });
+    const [content, finish] = await chunksOf({ ...chat, tools: [lookUp] });
     assert.deepEqual(content!.choices[0]!.delta, {
       role: 'assistant',
       content: null,
@@ -131,7 +131,7 @@ describe('"Buffered SSE"', () => {
   test('"In an admitted stream the same envelope is sent in a data frame before `[DONE]`": failed', async () => {
     reply = () => ({ text: 'no JSON' });
     const { response, events } = await stream({ ...chat, response_format: { type: 'json_object' } });
-    const job_id = response.headers.get('x-service-job-id');
+    const jobId = response.headers.get('x-service-job-id');
     assert.deepEqual(events, [
       {
         error: {
@@ -139,8 +139,8 @@ describe('"Buffered SSE"', () => {
           retryable: false,
           request_id: response.headers.get('x-request-id'),
           message: 'The job failed (invalid_json_output); read it at status_url before retrying.',
-          job_id,
-          status_url: `/v1/jobs/${job_id}`,
+          job_id: jobId,
+          status_url: `/v1/jobs/${jobId}`,
         },
       },
     ]);
@@ -148,7 +148,7 @@ describe('"Buffered SSE"', () => {
 
   test('the same, pending and in reconciliation', async () => {
     reply = () => new Promise<never>(() => undefined);
-    const { app } = buildTestApp(service.db, { chat_wait_ms: 50 });
+    const { app } = buildTestApp(service.db, { chatWaitMs: 50 });
     const headers = { 'idempotency-key': 'never-answered' };
     const post = () => call(app, 'POST', '/v1/chat/completions', { key: service.key, body: chat, headers });
     const codesOf = (text: string) =>
@@ -180,7 +180,7 @@ describe('"Buffered SSE"', () => {
 
   test('a service that stops still answers who waits, and then nobody keeps it open', { timeout: 30_000 }, async () => {
     reply = () => new Promise<never>(() => undefined);
-    const { app } = buildTestApp(service.db, { chat_wait_ms: 300 });
+    const { app } = buildTestApp(service.db, { chatWaitMs: 300 });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const headers = { authorization: service.key.authorization, 'content-type': 'application/json' };
     const post = (body: object) =>

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildTestApp, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import type { AppOptions } from './buildApp.js';
-import { connections_max } from './connections.js';
+import { maxConnections } from './connections.js';
 
 const question = JSON.stringify({
   subject_id: 'anna',
@@ -46,10 +46,10 @@ describe('connections', () => {
   }
   const headOf = (line: string, ...headers: string[]): string =>
     [line, 'Host: test', `Authorization: ${key.authorization}`, ...headers, '', ''].join('\r\n');
-  const post = (idempotency_key: string): string =>
+  const post = (idempotencyKey: string): string =>
     headOf(
       'POST /v1/inferences HTTP/1.1',
-      `Idempotency-Key: ${idempotency_key}`,
+      `Idempotency-Key: ${idempotencyKey}`,
       'Content-Type: application/json',
       `Content-Length: ${question.length}`,
     ) + question;
@@ -93,7 +93,7 @@ describe('connections', () => {
   });
 
   it('are ended where a request comes a byte at a time, or nothing ever comes', async () => {
-    await listen({ request_timeout_ms: 1_000 });
+    await listen({ requestTimeoutMs: 1_000 });
     const [slow, silent] = [await open(), await open()];
     const drip = async (): Promise<void> => {
       for (const byte of post('one-byte-at-a-time')) {
@@ -108,7 +108,7 @@ describe('connections', () => {
 
   it('of many who say nothing keep nobody out who is there, and what comes beyond the limit is closed', async () => {
     await listen();
-    assert.equal(app.server.maxConnections, connections_max);
+    assert.equal(app.server.maxConnections, maxConnections);
     // Ten thousand take a minute to open on a busy machine.
     app.server.maxConnections = 200;
     const talking = await open();

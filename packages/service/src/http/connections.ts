@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** Far more than clients with a key need, and far fewer than the files that a process may open. */
-export const connections_max = 10_000;
+export const maxConnections = 10_000;
 /** Clients that keep sending on one connection do so within this time. */
-const leaving_ms = 1_000;
-const poll_ms = 25;
+const leavingMs = 1_000;
+const pollMs = 25;
 
 /**
  * Closes a connection beyond the limit at once. Then connections on which nothing is under way make room for the next.
  */
 export function limitConnections(server: Server): void {
-  server.maxConnections = connections_max;
+  server.maxConnections = maxConnections;
   server.on('drop', () => server.closeIdleConnections());
 }
 
@@ -22,10 +22,10 @@ export function limitConnections(server: Server): void {
  * connection ends.
  */
 export async function untilLeft(server: Server): Promise<void> {
-  const deadline_ms = performance.now() + leaving_ms;
-  while (performance.now() < deadline_ms) {
+  const deadlineMs = performance.now() + leavingMs;
+  while (performance.now() < deadlineMs) {
     if (!server.listening || (await countConnections(server)) === 0) return;
-    await sleep(poll_ms);
+    await sleep(pollMs);
   }
 }
 

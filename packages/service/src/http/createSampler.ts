@@ -1,17 +1,17 @@
 /**
- * Lets the first of a kind through, and then one every `every_ms`. Returns how many were skipped since the last one, or
+ * Lets the first of a kind through, and then one every `everyMs`. Returns how many were skipped since the last one, or
  * `null` if this one is skipped. There must be few kinds, since each is remembered.
  */
-export function createSampler(every_ms: number, now_ms: () => number): (kind: string) => number | null {
-  const last = new Map<string, { readonly at_ms: number; passed_over: number }>();
+export function createSampler(everyMs: number, nowMs: () => number): (kind: string) => number | null {
+  const last = new Map<string, { readonly atMs: number; passed_over: number }>();
   return (kind) => {
-    const now = now_ms();
+    const now = nowMs();
     const before = last.get(kind);
-    if (before !== undefined && now - before.at_ms < every_ms) {
+    if (before !== undefined && now - before.atMs < everyMs) {
       before.passed_over += 1;
       return null;
     }
-    last.set(kind, { at_ms: now, passed_over: 0 });
+    last.set(kind, { atMs: now, passed_over: 0 });
     return before?.passed_over ?? 0;
   };
 }

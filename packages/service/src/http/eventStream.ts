@@ -25,20 +25,20 @@ export function sendEventStream(reply: FastifyReply, events: AsyncGenerator<stri
 }
 
 /** Yields a keepalive at once and then at every interval until the promise is settled, and returns its value. */
-export async function* keepAliveUntil<Value>(promise: Promise<Value>, every_ms: number): AsyncGenerator<string, Value> {
+export async function* keepAliveUntil<Value>(promise: Promise<Value>, everyMs: number): AsyncGenerator<string, Value> {
   const settled = promise.then(
     () => true,
     () => true,
   );
   do yield keepaliveComment;
-  while (!(await settlesWithin(settled, every_ms)));
+  while (!(await settlesWithin(settled, everyMs)));
   return promise;
 }
 
-async function settlesWithin(settled: Promise<boolean>, duration_ms: number): Promise<boolean> {
+async function settlesWithin(settled: Promise<boolean>, durationMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, duration_ms, false);
+    timer = setTimeout(resolve, durationMs, false);
   });
   try {
     return await Promise.race([settled, late]);

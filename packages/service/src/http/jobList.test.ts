@@ -57,11 +57,11 @@ describe('GET /v1/jobs', () => {
   }
 
   const idsOf = ({ data }: JobList) => data.map(({ id }) => id);
-  const after_cursor = (cursor: string | null) =>
+  const afterCursor = (cursor: string | null) =>
     `&cursor=${encodeURIComponent(cursor ?? assert.fail('the last page'))}`;
 
   const pageAfter = (cursor: string | null, limit: number): Promise<JobList> =>
-    list(`?limit=${limit}${cursor === null ? '' : after_cursor(cursor)}`);
+    list(`?limit=${limit}${cursor === null ? '' : afterCursor(cursor)}`);
 
   test('"Job list item (only these fields): `id`, `kind`, `status`, `phase`, `adapter_version`, `created_at`."', async () => {
     const id = await admit();
@@ -83,12 +83,12 @@ describe('GET /v1/jobs', () => {
   test('"newest first; continue until `next_cursor` is null"', async () => {
     const ids = (await admitMany(5)).reverse();
     const first = await list('?limit=2');
-    const second = await list(`?limit=2${after_cursor(first.next_cursor)}`);
-    const third = await list(`?limit=2${after_cursor(second.next_cursor)}`);
+    const second = await list(`?limit=2${afterCursor(first.next_cursor)}`);
+    const third = await list(`?limit=2${afterCursor(second.next_cursor)}`);
     assert.deepEqual([first, second, third].map(idsOf), [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
     assert.equal(third.next_cursor, null);
     assert.equal((await list('?limit=5')).next_cursor, null);
-    assert.deepEqual(await list(`?limit=2${after_cursor(first.next_cursor)}`), second, 'a cursor can be used again');
+    assert.deepEqual(await list(`?limit=2${afterCursor(first.next_cursor)}`), second, 'a cursor can be used again');
   });
 
   test('"newest first": by `created_at` too, however long an admission takes', async () => {
@@ -181,13 +181,13 @@ describe('GET /v1/jobs', () => {
         fc.integer({ min: 0, max: 6 }),
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 }),
-        async (before_paging, limit, added_between) => {
+        async (beforePaging, limit, addedBetween) => {
           key = await createTestKey(database.db, await createTestProject(database.db));
-          const known = (await admitMany(before_paging)).reverse();
+          const known = (await admitMany(beforePaging)).reverse();
           const seen: string[] = [];
           let cursor: string | null = null;
-          for (let page_number = 0; ; page_number += 1) {
-            const additions = Array.from({ length: added_between[page_number] ?? 0 }, () => admit());
+          for (let pageNumber = 0; ; pageNumber += 1) {
+            const additions = Array.from({ length: addedBetween[pageNumber] ?? 0 }, () => admit());
             const [page]: [JobList, ...string[]] = await Promise.all([pageAfter(cursor, limit), ...additions]);
             seen.push(...idsOf(page));
             cursor = page.next_cursor;

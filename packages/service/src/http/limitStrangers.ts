@@ -11,11 +11,11 @@ import { rateRefusal } from './rateHeaders.js';
  */
 const limits = {
   /** Each costs a query. */
-  unknown_key: { burst_requests: 1_000, requests_per_second: 20 },
+  unknown_key: { burstRequests: 1_000, requestsPerSecond: 20 },
   /** No key, or a text that cannot be one. A 401 costs no more than a 429, and tests send many. */
-  no_key: { burst_requests: 5_000, requests_per_second: 200 },
-  operations: { burst_requests: 1_000, requests_per_second: 20 },
-  probes: { burst_requests: 1_000, requests_per_second: 20 },
+  no_key: { burstRequests: 5_000, requestsPerSecond: 200 },
+  operations: { burstRequests: 1_000, requestsPerSecond: 20 },
+  probes: { burstRequests: 1_000, requestsPerSecond: 20 },
 } as const;
 
 export type StrangerRequest = keyof typeof limits;
@@ -30,16 +30,16 @@ export interface StrangerLimits {
 }
 
 /** Networks that are remembered, for each kind of request. */
-const callers_max = 10_000;
+const maxCallers = 10_000;
 /**
  * A refusal takes nearly as long as an answer, so a client that asks again at once, on a hundred connections, would
  * keep the service busy with refusals. So refusals come late.
  */
-const delay_ms = 250;
+const delayMs = 250;
 
-/** `now_ms` is a monotonic clock. */
-export function createStrangerLimits(now_ms: () => number): StrangerLimits {
-  const limitOf = (what: StrangerRequest): RequestLimit => createRequestLimit({ ...limits[what], callers_max, now_ms });
+/** `nowMs` is a monotonic clock. */
+export function createStrangerLimits(nowMs: () => number): StrangerLimits {
+  const limitOf = (what: StrangerRequest): RequestLimit => createRequestLimit({ ...limits[what], maxCallers, nowMs });
   const buckets: Readonly<Record<StrangerRequest, RequestLimit>> = {
     unknown_key: limitOf('unknown_key'),
     no_key: limitOf('no_key'),
@@ -50,7 +50,7 @@ export function createStrangerLimits(now_ms: () => number): StrangerLimits {
   return {
     take,
     slow: async (what, request) => {
-      if (take(what, request).kind === 'refused') await sleep(delay_ms);
+      if (take(what, request).kind === 'refused') await sleep(delayMs);
     },
     giveBack: (what, request) => buckets[what].giveBack(callerOf(request)),
   };
@@ -67,7 +67,7 @@ export function limitOperations(strangers: StrangerLimits) {
 /** Answers 429 `rate_limited`, a moment later. */
 export async function refuseStranger(reply: FastifyReply, allowance: RequestAllowance): Promise<never> {
   const refusal = rateRefusal(reply, allowance, 'without a valid key from this address');
-  await sleep(delay_ms);
+  await sleep(delayMs);
   throw refusal;
 }
 

@@ -5,14 +5,14 @@ import { traceIdOf } from '../tracing/tracing.js';
 import { createSampler } from './createSampler.js';
 
 /** Within this time, only the first of each kind of request without a key is logged. */
-const log_every_ms = 10_000;
+const logEveryMs = 10_000;
 
 /**
  * Measures every request, and logs one line for each with a valid key, under the route's pattern: never a URL, header
- * or body. Requests without a key are logged now and then, so that nobody without one can fill the log. `now_ms` is a
+ * or body. Requests without a key are logged now and then, so that nobody without one can fill the log. `nowMs` is a
  * monotonic clock.
  */
-export function observeRequests(app: FastifyInstance, metrics: Registry, now_ms: () => number): void {
+export function observeRequests(app: FastifyInstance, metrics: Registry, nowMs: () => number): void {
   const observe = tracedHistogram(
     {
       name: 'engraft_http_request_duration_seconds',
@@ -22,17 +22,17 @@ export function observeRequests(app: FastifyInstance, metrics: Registry, now_ms:
     },
     metrics,
   );
-  const sample = createSampler(log_every_ms, now_ms);
+  const sample = createSampler(logEveryMs, nowMs);
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     // Methods outside this list would each make a time series of their own.
     const method = request.routeOptions.url === undefined ? 'any' : request.method;
     const { key, error_code, span } = request.state;
-    const trace_id = span === null ? null : traceIdOf(span);
-    observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000, trace_id);
-    const passed_over = key === null ? sample(`${method} ${route} ${reply.statusCode}`) : 0;
+    const traceId = span === null ? null : traceIdOf(span);
+    observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000, traceId);
+    const passedOver = key === null ? sample(`${method} ${route} ${reply.statusCode}`) : 0;
     done();
-    if (passed_over === null) return;
+    if (passedOver === null) return;
     request.log.info(
       {
         method,
@@ -41,8 +41,8 @@ export function observeRequests(app: FastifyInstance, metrics: Registry, now_ms:
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         ...(key === null ? {} : { key_id: key.id, project_id: key.project_id }),
         ...(error_code === null ? {} : { error_code }),
-        ...(trace_id === null ? {} : { trace_id }),
-        ...(passed_over === 0 ? {} : { passed_over }),
+        ...(traceId === null ? {} : { trace_id: traceId }),
+        ...(passedOver === 0 ? {} : { passed_over: passedOver }),
       },
       'request',
     );

@@ -194,9 +194,9 @@ describe('"503 `service_unavailable`: database down; shutting down"', () => {
     const body = { model: 'model-5.3', messages: inference.messages };
     const first = await call(app, 'POST', '/v1/chat/completions', { key, body });
     assert.deepEqual([first.statusCode, first.headers['x-should-retry']], [503, 'false']);
-    const idempotency_key = String(first.headers['idempotency-key']);
-    assert.match(idempotency_key, /^[\w-]{36}$/);
-    const headers = { 'idempotency-key': idempotency_key };
+    const idempotencyKey = String(first.headers['idempotency-key']);
+    assert.match(idempotencyKey, /^[\w-]{36}$/);
+    const headers = { 'idempotency-key': idempotencyKey };
     const second = await call(app, 'POST', '/v1/chat/completions', { key, headers, body });
     assert.deepEqual([second.statusCode, second.headers['x-should-retry']], [503, 'true']);
     await app.close();

@@ -14,11 +14,11 @@ after(() => database.close());
 
 test('metrics and the description may have an address of their own; the API then has them no more', async () => {
   const metrics = new Registry();
-  const { app } = buildTestApp(database.db, { metrics, operations_apart: true });
+  const { app } = buildTestApp(database.db, { metrics, operationsApart: true });
   const readiness = () => Promise.resolve([]);
   const operations = buildOperationsApp({
     model_id: 'model-5.3',
-    has_api: true,
+    hasApi: true,
     readiness,
     logger: pino({ level: 'silent' }),
     metrics,

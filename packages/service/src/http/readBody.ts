@@ -15,7 +15,7 @@ export async function readBodyBytes(stream: Readable): Promise<Buffer> {
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes <= limits.request_body_bytes) {
+      if (bytes <= limits.maxRequestBodyBytes) {
         chunks.push(chunk);
         return;
       }
@@ -54,7 +54,7 @@ export function refuseQueryParameters(request: FastifyRequest): void {
   if (name !== undefined) throw invalid(name.slice(0, 100), 'this endpoint takes no query parameter of this name');
 }
 
-/** What follows the first question mark. A second one belongs to a name or value. */
+/** Reads the text after the first question mark. A second one belongs to a name or value. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'));
 }

@@ -15,7 +15,7 @@ export function requiredIdempotencyKey(request: FastifyRequest): string {
 /** "If `Idempotency-Key` is omitted the gateway generates one and returns it in the header." */
 export function givenOrNewIdempotencyKey(request: FastifyRequest): string {
   const given = idempotencyKeyHeader(request);
-  request.state.repeats_as_new = given === undefined;
+  request.state.repeatsAsNew = given === undefined;
   return given ?? randomUUID();
 }
 
@@ -46,22 +46,22 @@ function identifierHeader(request: FastifyRequest, name: string): string | undef
  * The subject of a chat completion, from `subject_id` or `X-Service-Subject` ("must equal `subject_id` when both are
  * given"). `null` if there is none, which selects base.
  */
-export function selectedSubject(request: FastifyRequest, body_subject_id: string | undefined): string | null {
+export function selectedSubject(request: FastifyRequest, bodySubjectId: string | undefined): string | null {
   const header = identifierHeader(request, 'X-Service-Subject');
-  if (header !== undefined && body_subject_id !== undefined && header !== body_subject_id) {
+  if (header !== undefined && bodySubjectId !== undefined && header !== bodySubjectId) {
     throw invalid('subject_id', 'header X-Service-Subject names another subject');
   }
-  return body_subject_id ?? header ?? null;
+  return bodySubjectId ?? header ?? null;
 }
 
 /** The tenant on which key, header and body agree. 422 if they do not. */
-export function selectedTenant(request: FastifyRequest, body_tenant_id?: string): TenantId {
+export function selectedTenant(request: FastifyRequest, bodyTenantId?: string): TenantId {
   const outcome = resolveTenant({
-    key_tenant_id: keyOf(request).tenant_id,
+    keyTenantId: keyOf(request).tenant_id,
     header: tenantHeader(request),
-    body: body_tenant_id,
+    body: bodyTenantId,
   });
-  const param = body_tenant_id === undefined ? 'X-Service-Tenant' : 'tenant_id';
+  const param = bodyTenantId === undefined ? 'X-Service-Tenant' : 'tenant_id';
   if (outcome.kind === 'disagreement') throw invalid(param, 'header X-Service-Tenant names another tenant');
   if (outcome.kind === 'foreign_tenant') throw invalid(param, 'the API key is restricted to another tenant');
   return outcome.tenant_id;

@@ -3,7 +3,7 @@ import type { ErrorCode, Scope } from '@engraft/contract';
 import type { Member, MemberAction } from '../console/members.js';
 import type { AuthenticatedKey } from '../keys/authenticate.js';
 
-/** What the hooks learn about a request, for the routes and the log. */
+/** Facts that the hooks learn about a request, for the routes and the log. */
 export interface RequestState {
   /** Set on every authenticated request. */
   key: AuthenticatedKey | null;
@@ -13,7 +13,7 @@ export interface RequestState {
   body: Buffer | null;
   error_code: ErrorCode | null;
   /** The caller gave no idempotency key, so a repetition would be another operation. */
-  repeats_as_new: boolean;
+  repeatsAsNew: boolean;
   /** Set on every authenticated request. It goes nowhere if no traces are taken. */
   span: Span | null;
 }
@@ -35,5 +35,5 @@ declare module 'fastify' {
 }
 
 export function newRequestState(): RequestState {
-  return { key: null, session: null, body: null, error_code: null, repeats_as_new: false, span: null };
+  return { key: null, session: null, body: null, error_code: null, repeatsAsNew: false, span: null };
 }

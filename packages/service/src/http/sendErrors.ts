@@ -45,14 +45,14 @@ export function sendClientError(error: Error, socket: Duplex): void {
     endingSockets.add(socket);
     return;
   }
-  const request_id = newId('req');
+  const requestId = newId('req');
   const answer = new ApiError('invalid_request', { message: 'This is not a well-formed HTTP request.' });
-  const body = JSON.stringify(envelopeOf(answer, request_id));
+  const body = JSON.stringify(envelopeOf(answer, requestId));
   const head = [
     `HTTP/1.1 ${answer.status} Unprocessable Entity`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${request_id}`,
+    `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
@@ -83,8 +83,8 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
   const envelope = envelopeOf(error, request.id);
   // OpenAI's clients repeat every 409, 429 and 5xx unless told otherwise: without an idempotency key, as a new job each
   // time. An admission whose end is unknown may have made a job already; a 429 has made none.
-  const may_repeat = envelope.error.retryable && (error.status === 429 || !request.state.repeats_as_new);
-  void reply.header('x-should-retry', String(may_repeat));
+  const mayRepeat = envelope.error.retryable && (error.status === 429 || !request.state.repeatsAsNew);
+  void reply.header('x-should-retry', String(mayRepeat));
   return reply.code(error.status).send(envelope);
 }
 

@@ -41,15 +41,15 @@ export async function readStaticFiles(folder: string): Promise<StaticFiles> {
 }
 
 export function sendStaticFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile): FastifyReply {
-  const takes_gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   void reply.headers({
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     vary: 'accept-encoding',
-    ...(takes_gzip ? { 'content-encoding': 'gzip' } : {}),
+    ...(takesGzip ? { 'content-encoding': 'gzip' } : {}),
   });
-  return reply.type(file.type).send(takes_gzip ? file.gzipped : file.plain);
+  return reply.type(file.type).send(takesGzip ? file.gzipped : file.plain);
 }
 
 const compress = promisify<Buffer, Buffer>(gzip);

@@ -8,27 +8,27 @@ import { buildTestApp, createTestKey, createTestProject, type TestApp, type Test
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 
 let database: TestDatabase;
-let project_id: string;
+let projectId: string;
 before(async () => {
   database = await openTestDatabase();
-  project_id = await createTestProject(database.db);
+  projectId = await createTestProject(database.db);
 });
 after(() => database.close());
 
-let now_ms: number;
+let nowMs: number;
 let service: TestApp;
 let metrics: Registry;
-let readiness_asked: number;
+let readinessAsked: number;
 beforeEach(() => {
-  now_ms = 5_000;
+  nowMs = 5_000;
   metrics = new Registry();
-  readiness_asked = 0;
+  readinessAsked = 0;
   const readiness = async (): Promise<string[]> => {
-    readiness_asked += 1;
+    readinessAsked += 1;
     await new Promise(setImmediate);
-    return readiness_asked === 2 ? ['engine'] : [];
+    return readinessAsked === 2 ? ['engine'] : [];
   };
-  service = buildTestApp(database.db, { now_ms: () => now_ms, metrics, readiness });
+  service = buildTestApp(database.db, { nowMs: () => nowMs, metrics, readiness });
 });
 
 interface From {
@@ -66,7 +66,7 @@ describe('keys that are not valid', () => {
       [headers['x-ratelimit-limit-requests'], headers['x-ratelimit-remaining-requests'], headers['retry-after']],
       ['1000', '0', '1'],
     );
-    now_ms += 1_000;
+    nowMs += 1_000;
     assert.deepEqual(await flood(30, guess()), { 401: 20, 429: 10 });
   });
 
@@ -78,7 +78,7 @@ describe('keys that are not valid', () => {
   });
 
   test('never lead to the refusal of a valid key from their address, whether it is in use or new', async () => {
-    const [used, fresh] = [await createTestKey(database.db, project_id), await createTestKey(database.db, project_id)];
+    const [used, fresh] = [await createTestKey(database.db, projectId), await createTestKey(database.db, projectId)];
     const status = async ({ secret }: TestKey): Promise<number> => (await get('/v1/models', { secret })).statusCode;
     assert.equal(await status(used), 200);
     await flood(1_000, guess());
@@ -90,13 +90,13 @@ describe('keys that are not valid', () => {
 
   test('do not include valid ones, which count for nothing', async () => {
     await flood(999, guess());
-    const fresh = await createTestKey(database.db, project_id);
+    const fresh = await createTestKey(database.db, projectId);
     assert.equal((await get('/v1/models', fresh)).statusCode, 200);
     assert.deepEqual(await flood(2, guess()), { 401: 1, 429: 1 });
   });
 
   test('include one that was revoked a moment ago: it is refused at once, and then counts as any other', async () => {
-    const revoked = await createTestKey(database.db, project_id);
+    const revoked = await createTestKey(database.db, projectId);
     assert.equal((await get('/v1/models', revoked)).statusCode, 200);
     await flood(1_000, guess());
     assert.equal((await get('/v1/models', revoked)).statusCode, 200);
@@ -140,23 +140,23 @@ describe('operations', () => {
     new Gauge({ name: 'written', help: 'How often.', registers: [metrics], collect });
     const read = async (): Promise<string | undefined> => /^written (\d+)$/m.exec((await get('/metrics')).body)?.[1];
     assert.deepEqual(new Set(await Promise.all([1, 2, 3].map(read))), new Set(['1']));
-    now_ms += 999;
+    nowMs += 999;
     assert.equal(await read(), '1');
-    now_ms += 1;
+    nowMs += 1;
     assert.deepEqual(await Promise.all([read(), read()]), ['2', '2']);
   });
 
   test('ask whether the service is ready at most every half second', async () => {
     const ask = async (): Promise<number> => (await get('/readyz')).statusCode;
     assert.deepEqual(await Promise.all([ask(), ask()]), [200, 200]);
-    now_ms += 499;
+    nowMs += 499;
     assert.equal(await ask(), 200);
-    assert.equal(readiness_asked, 1);
-    now_ms += 1;
+    assert.equal(readinessAsked, 1);
+    nowMs += 1;
     assert.deepEqual([await ask(), await ask()], [503, 503]);
-    now_ms += 500;
+    nowMs += 500;
     assert.equal(await ask(), 200);
-    assert.equal(readiness_asked, 3);
+    assert.equal(readinessAsked, 3);
   });
 });
 
@@ -172,7 +172,7 @@ describe('the log', () => {
     for (let second = 0; second < 11; second += 1) {
       await guess()();
       await get('/healthz');
-      now_ms += 1_000;
+      nowMs += 1_000;
     }
     await get('/v1/models');
     await get('/v1/subjects');
@@ -191,7 +191,7 @@ describe('the log', () => {
   });
 
   test('has every request with a key', async () => {
-    const { secret } = await createTestKey(database.db, project_id);
+    const { secret } = await createTestKey(database.db, projectId);
     for (let n = 0; n < 5; n += 1) await get('/v1/models', { secret });
     assert.equal(lines().length, 5);
   });

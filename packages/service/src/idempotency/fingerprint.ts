@@ -3,7 +3,7 @@ import type { TenantId } from '@engraft/contract';
 import type { JobRequest } from '../jobs/jobRequest.js';
 import { canonicalJson } from './canonicalJson.js';
 
-/** What makes two model requests the same: "the input after normalisation". */
+/** The parts that must agree for two model requests to be the same: "the input after normalisation". */
 export interface FingerprintInput {
   /** Part of it, "so one key on two endpoints is a conflict". */
   readonly endpoint: string;

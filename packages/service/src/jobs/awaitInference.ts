@@ -7,7 +7,7 @@ import { readInferenceOutcome, type InferenceOutcome } from './readInferenceOutc
 export interface InferenceWait {
   readonly job_id: string;
   /** 0 returns the job's current state. */
-  readonly wait_ms: number;
+  readonly waitMs: number;
   /** Aborts when nobody waits any more. The job goes on. */
   readonly signal: AbortSignal;
 }
@@ -19,17 +19,17 @@ export interface InferenceWait {
 export async function awaitInference(
   db: Kysely<Database>,
   watcher: JobWatcher,
-  { job_id, wait_ms, signal }: InferenceWait,
+  { job_id, waitMs, signal }: InferenceWait,
 ): Promise<InferenceOutcome> {
   const outcome = await readIfReachable(db, job_id);
-  if (outcome.kind !== 'pending' || wait_ms === 0) return outcome;
-  await watcher.wait(job_id, wait_ms, signal);
+  if (outcome.kind !== 'pending' || waitMs === 0) return outcome;
+  await watcher.wait(job_id, waitMs, signal);
   return readIfReachable(db, job_id);
 }
 
-async function readIfReachable(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
+async function readIfReachable(db: Kysely<Database>, jobId: string): Promise<InferenceOutcome> {
   try {
-    return await readInferenceOutcome(db, job_id);
+    return await readInferenceOutcome(db, jobId);
   } catch (error) {
     if (isDatabaseUnavailable(error)) return { kind: 'pending' };
     throw error;

@@ -14,11 +14,11 @@ export type BeginLearningOutcome = 'begun' | 'base_model_changed' | 'lost';
 export async function beginLearning(
   db: Kysely<Database>,
   { job_id, fencing_token }: JobLease,
-  base_model_hash: string,
+  baseModelHash: string,
 ): Promise<BeginLearningOutcome> {
   const row = await db
     .updateTable('jobs')
-    .set({ base_model_hash: sql<string>`coalesce(base_model_hash, ${base_model_hash})` })
+    .set({ base_model_hash: sql<string>`coalesce(base_model_hash, ${baseModelHash})` })
     .where('id', '=', job_id)
     .where('fencing_token', '=', fencing_token)
     .where('status', '=', 'running')
@@ -26,5 +26,5 @@ export async function beginLearning(
     .executeTakeFirst();
   crashPoint('learning.begun');
   if (row === undefined) return 'lost';
-  return row.base_model_hash === base_model_hash ? 'begun' : 'base_model_changed';
+  return row.base_model_hash === baseModelHash ? 'begun' : 'base_model_changed';
 }

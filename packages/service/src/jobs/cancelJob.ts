@@ -17,18 +17,18 @@ export type CancelJobOutcome =
  * queued or running → failed with `cancelled`. Nothing is charged, since it is our doing that the job does not finish.
  * The worker of a running job loses its lease, notices when it next extends it, and drops its work.
  */
-export async function cancelJob(db: Kysely<Database>, job_id: string): Promise<CancelJobOutcome> {
+export async function cancelJob(db: Kysely<Database>, jobId: string): Promise<CancelJobOutcome> {
   return inTransaction<CancelJobOutcome>(db, 'job.cancelled', async (trx) => {
     const job = await trx
       .selectFrom('jobs')
       .select(['id', 'project_id', 'request', 'status'])
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .modifyEnd(sql`for no key update`)
       .executeTakeFirst();
     if (job === undefined) return { kind: 'not_found' };
     const { project_id, status } = job;
     if (status !== 'queued' && status !== 'running') return { kind: 'wrong_status', status };
-    if (await hasUnknownTeacherCall(trx, job_id)) {
+    if (await hasUnknownTeacherCall(trx, jobId)) {
       await holdForReconciliation(trx, job, 'receipt_missing');
       return { kind: 'to_be_resolved', project_id, was: status };
     }

@@ -12,7 +12,7 @@ it('tells the model of no function when tool_choice is none, so that it writes n
       },
     ],
   };
-  const names = (tool_choice: 'auto' | 'required' | 'none'): readonly string[] | undefined =>
-    chatPromptOf({ ...request, tool_choice }).tools?.map(({ name }) => name);
+  const names = (toolChoice: 'auto' | 'required' | 'none'): readonly string[] | undefined =>
+    chatPromptOf({ ...request, tool_choice: toolChoice }).tools?.map(({ name }) => name);
   assert.deepEqual([names('auto'), names('required'), names('none')], [['get_weather'], ['get_weather'], undefined]);
 });

@@ -11,7 +11,7 @@ export interface Claim {
   /**
    * How long the job stays with this worker unless it extends the lease. At most `lease_ms_max`, see `shortenLeases`.
    */
-  readonly lease_ms: number;
+  readonly leaseMs: number;
 }
 
 export interface ClaimedJob extends JobLease {
@@ -48,7 +48,7 @@ export interface ClaimedJob extends JobLease {
  * How many waiting jobs a claim looks at, in one project and in all. If others take all of them, it asks again a moment
  * later.
  */
-const looked_at = 16;
+const lookedAt = 16;
 
 /**
  * Takes a queued job of the kind, or one whose worker let its lease run out. `null` if there is none. The next project
@@ -58,14 +58,14 @@ const looked_at = 16;
  */
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
-  const held_until_ms = performance.now() + claim.lease_ms;
+  const heldUntilMs = performance.now() + claim.leaseMs;
   const row = await claimNext(db, claim);
-  return row === undefined ? null : toClaimedJob(row, held_until_ms);
+  return row === undefined ? null : toClaimedJob(row, heldUntilMs);
 }
 
 type ClaimedRow = Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage;
 
-async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedRow | undefined> {
+async function claimNext(db: Kysely<Database>, { worker_id, kind, leaseMs }: Claim): Promise<ClaimedRow | undefined> {
   const { rows } = await sql<ClaimedRow>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
@@ -82,7 +82,7 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Cl
       select oldest.id, oldest.project_id, oldest.sequence from waiting cross join lateral (
         select id, kind, project_id, sequence from jobs
         where status = 'queued' and (kind, project_id, sequence) > (waiting.kind, waiting.project_id, 0)
-        order by kind, project_id, sequence limit ${looked_at}
+        order by kind, project_id, sequence limit ${lookedAt}
       ) oldest where oldest.kind = ${kind} and oldest.project_id = waiting.project_id
       union all
       select id, project_id, sequence from jobs
@@ -97,7 +97,7 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Cl
           -- A turn that lies ahead was recorded by a clock that has gone back since.
           case when turns.claimed_at <= now() + interval '1 minute' then turns.claimed_at end nulls first,
           claimable.sequence
-        limit ${looked_at}
+        limit ${lookedAt}
       ) as ids
     ),
     next as (
@@ -116,7 +116,7 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Cl
         worker_id = ${worker_id},
         fencing_token = jobs.fencing_token + 1,
         attempts = jobs.attempts + 1,
-        lease_expires_at = now() + ${lease_ms} * interval '1 millisecond',
+        lease_expires_at = now() + ${leaseMs} * interval '1 millisecond',
         updated_at = now()
       from next where jobs.id = next.id
       returning jobs.*, next.status = 'running' as taken_over,
@@ -136,7 +136,11 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Cl
   return rows[0];
 }
 
-function toClaimedJob(row: ClaimedRow, held_until_ms: number): ClaimedJob {
+function toClaimedJob(row: ClaimedRow, heldUntilMs: number): ClaimedJob {
   const { input_tokens, output_tokens, cached_input_tokens, training_tokens, ...job } = row;
-  return { ...job, usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens }, held_until_ms };
+  return {
+    ...job,
+    usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens },
+    held_until_ms: heldUntilMs,
+  };
 }

@@ -43,7 +43,7 @@ export type LearningCompletion =
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: TokenUsage };
 
-export const initial_hosting_seconds = limits.initial_hosting_hours * 3600;
+export const initialHostingSeconds = limits.initialHostingHours * 3600;
 
 /**
  * running → ready, rejected or failed, in one transaction: the charge, the new version, its activation if the parent is
@@ -60,16 +60,23 @@ export async function completeLearning(
     if (job === null) return 'lost';
     const { usage } = completion;
     const card = priceCardOf(job.pricing_version);
-    const compute_microusd = computeChargeMicrousd(usage, card);
+    const computeMicrousd = computeChargeMicrousd(usage, card);
     if (completion.kind === 'accepted') {
-      const hosting_microusd = storageChargeMicrousd(completion.adapter.size_bytes, initial_hosting_seconds, card);
+      const hostingMicrousd = storageChargeMicrousd(completion.adapter.size_bytes, initialHostingSeconds, card);
       // The plan left room for hosting. If the adapter is larger than planned, the limit still holds.
-      const storage_microusd = Math.min(hosting_microusd, job.reserved_microusd - compute_microusd);
+      const storageMicrousd = Math.min(hostingMicrousd, job.reserved_microusd - computeMicrousd);
       const result = { ...completion.report, ...(await saveAndActivate(trx, job, completion)) };
-      await endJob(trx, job, { usage, compute_microusd, storage_microusd, status: 'ready', result, error_code: null });
+      await endJob(trx, job, {
+        usage,
+        compute_microusd: computeMicrousd,
+        storage_microusd: storageMicrousd,
+        status: 'ready',
+        result,
+        error_code: null,
+      });
       return 'done';
     }
-    const charge = { usage, compute_microusd, storage_microusd: 0 };
+    const charge = { usage, compute_microusd: computeMicrousd, storage_microusd: 0 };
     if (completion.kind === 'rejected') {
       const result = { ...completion.report, activated: false, activation_conflict: false };
       await endJob(trx, job, { ...charge, status: 'rejected', result, error_code: 'validation_failed' });
@@ -86,22 +93,22 @@ async function saveAndActivate(
   { report, adapter, activate }: Extract<LearningCompletion, { kind: 'accepted' }>,
 ): Promise<Omit<LearningResult, keyof Report>> {
   if (job.subject_ref === null) throw new Error(`job ${job.id} is not a learning job of a subject`);
-  const parent_version_id = job.adapter_version === baseVersion ? null : job.adapter_version;
+  const parentVersionId = job.adapter_version === baseVersion ? null : job.adapter_version;
   const version = await saveVersion(trx, {
     ...adapter,
     subject_ref: job.subject_ref,
-    parent_version_id,
+    parent_version_id: parentVersionId,
     source_job_id: job.id,
     passed_count: report.validation.passed_count,
     total_count: report.validation.total_count,
-    hosting_hours: limits.initial_hosting_hours,
+    hosting_hours: limits.initialHostingHours,
   });
   const candidate = { version_id: version.id };
   if (!activate) return { candidate, activated: false, activation_conflict: false };
   const activation = await activateVersion(trx, {
     subject_ref: job.subject_ref,
     version_id: version.id,
-    expected_version_id: parent_version_id,
+    expected_version_id: parentVersionId,
   });
   return {
     candidate,

@@ -25,27 +25,27 @@ test('"A key with `inference` or `internalize` can read jobs it submitted under 
 
 test('"Other keys need `read` in the same tenant."', () => {
   fc.assert(
-    fc.property(reader, tenant, job, (asking, tenant_id, found) => {
+    fc.property(reader, tenant, job, (asking, tenantId, found) => {
       if (!asking.scopes.includes('read')) return;
-      const expected = found !== null && found.tenant_id === tenant_id ? 'visible' : 'not_found';
-      assert.equal(decideJobAccess(asking, tenant_id, found), expected);
+      const expected = found !== null && found.tenant_id === tenantId ? 'visible' : 'not_found';
+      assert.equal(decideJobAccess(asking, tenantId, found), expected);
     }),
   );
 });
 
 test('"Knowledge from another tenant is never returned."', () => {
   fc.assert(
-    fc.property(reader, tenant, job, (asking, tenant_id, found) => {
-      if (decideJobAccess(asking, tenant_id, found) === 'visible') assert.equal(found?.tenant_id, tenant_id);
+    fc.property(reader, tenant, job, (asking, tenantId, found) => {
+      if (decideJobAccess(asking, tenantId, found) === 'visible') assert.equal(found?.tenant_id, tenantId);
     }),
   );
 });
 
 test('a key without `read` "gets 403 `insufficient_scope` for any other id, existing or not"', () => {
   fc.assert(
-    fc.property(reader, tenant, job, (asking, tenant_id, found) => {
+    fc.property(reader, tenant, job, (asking, tenantId, found) => {
       if (asking.scopes.includes('read')) return;
-      const access = decideJobAccess(asking, tenant_id, found);
+      const access = decideJobAccess(asking, tenantId, found);
       assert.notEqual(access, 'not_found');
       if (access === 'visible') assert.equal(found?.api_key_id, asking.key_id);
     }),

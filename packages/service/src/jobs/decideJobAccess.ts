@@ -22,8 +22,8 @@ const submittingScope: Readonly<Record<JobKind, Scope>> = { inference: 'inferenc
  * same tenant." A key without `read` learns nothing about any other id, not even whether it exists: the answer is
  * always `insufficient_scope`. A key with `read` gets `not_found` for jobs outside its project and the selected tenant.
  */
-export function decideJobAccess(reader: JobReader, tenant_id: TenantId, job: JobOwnership | null): JobAccess {
-  const inTenant = job !== null && job.tenant_id === tenant_id;
+export function decideJobAccess(reader: JobReader, tenantId: TenantId, job: JobOwnership | null): JobAccess {
+  const inTenant = job !== null && job.tenant_id === tenantId;
   if (reader.scopes.includes('read')) return inTenant ? 'visible' : 'not_found';
   const submitted = inTenant && job.api_key_id === reader.key_id && reader.scopes.includes(submittingScope[job.kind]);
   return submitted ? 'visible' : 'insufficient_scope';

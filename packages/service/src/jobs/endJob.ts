@@ -9,7 +9,7 @@ export interface JobEnding {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
   readonly result: InferenceResult | LearningResult | null;
   readonly error_code: JobErrorCode | null;
-  /** What is billed. It excludes repeated and waived work. */
+  /** The tokens that are billed. They exclude repeated and waived work. */
   readonly usage: TokenUsage;
   /** A part of `usage.output_tokens`; 0 if left out. */
   readonly reasoning_tokens?: number;
@@ -36,8 +36,8 @@ export async function endJob(
   job: Pick<LeasedJob, 'id' | 'project_id' | 'request'>,
   { result, usage, memo, ...ending }: JobEnding,
 ): Promise<void> {
-  const charged_microusd = ending.compute_microusd + ending.storage_microusd;
-  const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd };
+  const chargedMicrousd = ending.compute_microusd + ending.storage_microusd;
+  const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd: chargedMicrousd };
   await settleReservation(trx, memo === undefined ? settlement : { ...settlement, memo });
   await trx
     .updateTable('jobs')

@@ -46,22 +46,22 @@ export async function findJobsOfTenant(
   return rows.map(({ id }) => id);
 }
 
-function selectJobs(db: Kysely<Database>, project_id: string, which: WhichJobs) {
+function selectJobs(db: Kysely<Database>, projectId: string, which: WhichJobs) {
   return db
     .selectFrom('jobs')
     .select('id')
-    .where('project_id', '=', project_id)
+    .where('project_id', '=', projectId)
     .$if(which === 'open', (query) => query.where('status', 'in', ['queued', 'running']))
     .orderBy('sequence');
 }
 
 /** Forgets the jobs and the name of their subject, which nothing else tells. Their costs stay. */
-export async function eraseJobs(trx: Transaction<Database>, job_ids: readonly string[]): Promise<void> {
-  await forgetJobs(trx, job_ids);
+export async function eraseJobs(trx: Transaction<Database>, jobIds: readonly string[]): Promise<void> {
+  await forgetJobs(trx, jobIds);
   await trx
     .updateTable('jobs')
     .set({ subject_name: erasedSubjectName })
-    .where(sql<boolean>`id = any(${job_ids})`)
+    .where(sql<boolean>`id = any(${jobIds})`)
     .execute();
 }
 

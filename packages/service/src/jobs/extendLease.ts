@@ -3,11 +3,11 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
-/** The worker's heartbeat: the job stays with it for another `lease_ms` from now. */
-export async function extendLease(db: Kysely<Database>, lease: JobLease, lease_ms: number): Promise<LeasedWrite> {
+/** The worker's heartbeat: the job stays with it for another `leaseMs` from now. */
+export async function extendLease(db: Kysely<Database>, lease: JobLease, leaseMs: number): Promise<LeasedWrite> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')
-    .set({ lease_expires_at: sql<Date>`now() + ${lease_ms} * interval '1 millisecond'` })
+    .set({ lease_expires_at: sql<Date>`now() + ${leaseMs} * interval '1 millisecond'` })
     .where('id', '=', lease.job_id)
     .where('fencing_token', '=', lease.fencing_token)
     .where('status', '=', 'running')

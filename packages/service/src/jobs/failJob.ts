@@ -9,7 +9,7 @@ import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 export async function failJob(
   db: Kysely<Database>,
   lease: JobLease,
-  error_code: Extract<
+  errorCode: Extract<
     JobErrorCode,
     | 'engine_failed'
     | 'adapter_expired'
@@ -22,7 +22,7 @@ export async function failJob(
   return inTransaction<LeasedWrite>(db, 'job.failed', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    await endJob(trx, job, { ...waived, status: 'failed', result: null, error_code });
+    await endJob(trx, job, { ...waived, status: 'failed', result: null, error_code: errorCode });
     return 'done';
   });
 }

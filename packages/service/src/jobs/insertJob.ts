@@ -23,15 +23,15 @@ export interface NewJob {
 export async function insertJob(trx: Transaction<Database>, job: NewJob): Promise<void> {
   // The time when the job gets its sequence, not when the transaction began. Otherwise an admission that waited in
   // between would be listed as newer than others and show an earlier time.
-  const inserted_at = sql<Date>`statement_timestamp()`;
+  const insertedAt = sql<Date>`statement_timestamp()`;
   await trx
     .insertInto('jobs')
     .values({
       ...job,
       kind: job.request.kind,
       request: serializeJobRequest(job.request),
-      created_at: inserted_at,
-      updated_at: inserted_at,
+      created_at: insertedAt,
+      updated_at: insertedAt,
     })
     .execute();
 }

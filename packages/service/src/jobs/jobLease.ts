@@ -13,7 +13,7 @@ export interface JobLease {
 /** `lost` means that the lease has passed to another worker or the job has ended. Nothing was changed. */
 export type LeasedWrite = 'done' | 'lost';
 
-/** What ending a job needs to know about it. */
+/** The part of a job that is needed to end it. */
 export interface LeasedJob {
   readonly id: string;
   readonly project_id: string;

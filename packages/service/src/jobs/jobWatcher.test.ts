@@ -60,7 +60,7 @@ describe('job watcher', () => {
   }
 
   async function endOldest(): Promise<void> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs: 60_000 });
     assert.ok(job !== null);
     await failJob(database.db, job, 'internal_error');
   }
@@ -68,16 +68,16 @@ describe('job watcher', () => {
   it('tells everybody who waits for a job that it ended, and nobody else', async () => {
     const watcher = startJobWatcher(watched);
     const [first, second] = [await admit(), await admit()];
-    const waits = [first, first, second].map((job_id) => watcher.wait(job_id, 1_000, never));
+    const waits = [first, first, second].map((jobId) => watcher.wait(jobId, 1_000, never));
     await endOldest();
     assert.deepEqual(await Promise.all(waits), [true, true, false]);
     await endOldest();
   });
 
   it('notices a job that ended before anybody waited', async () => {
-    const job_id = await admit();
+    const jobId = await admit();
     await endOldest();
-    assert.equal(await startJobWatcher(watched).wait(job_id, 10_000, never), true);
+    assert.equal(await startJobWatcher(watched).wait(jobId, 10_000, never), true);
   });
 
   it('asks the database once for all who wait, and not at all when nobody does', async () => {
@@ -98,16 +98,16 @@ describe('job watcher', () => {
 
   it('lets go of who has gone away, and of all when it closes', async () => {
     const watcher = startJobWatcher(watched);
-    const job_id = await admit();
+    const jobId = await admit();
     const leaving = new AbortController();
-    const left = watcher.wait(job_id, 60_000, leaving.signal);
-    const staying = watcher.wait(job_id, 60_000, never);
+    const left = watcher.wait(jobId, 60_000, leaving.signal);
+    const staying = watcher.wait(jobId, 60_000, never);
     leaving.abort();
     assert.equal(await left, false);
-    assert.equal(await watcher.wait(job_id, 60_000, leaving.signal), false);
+    assert.equal(await watcher.wait(jobId, 60_000, leaving.signal), false);
     watcher.close(20);
     assert.equal(await staying, false);
-    assert.equal(await watcher.wait(job_id, 60_000, never), false);
+    assert.equal(await watcher.wait(jobId, 60_000, never), false);
     await endOldest();
   });
 

@@ -5,18 +5,18 @@ import { findEndedJobs } from './findEndedJobs.js';
 /** Waits for jobs, whichever process runs them. */
 export interface JobWatcher {
   /**
-   * Resolves with true when the job has ended or needs an operator. Resolves with false after `duration_ms`, when
+   * Resolves with true when the job has ended or needs an operator. Resolves with false after `durationMs`, when
    * `signal` aborts, or when the watcher closes. Never rejects; the job's row then has its state.
    */
-  wait(job_id: string, duration_ms: number, signal: AbortSignal): Promise<boolean>;
+  wait(jobId: string, durationMs: number, signal: AbortSignal): Promise<boolean>;
   /** From now on nobody waits longer than this. */
-  close(grace_ms: number): void;
+  close(graceMs: number): void;
 }
 
 /** The longest that a caller waits more than necessary. */
-const poll_ms = 50;
+const pollMs = 50;
 /** The pause while the database cannot be asked. */
-const failed_poll_ms = 1_000;
+const failedPollMs = 1_000;
 
 type Resolve = (ended: boolean) => void;
 
@@ -27,49 +27,49 @@ type Resolve = (ended: boolean) => void;
 export function startJobWatcher(db: Kysely<Database>): JobWatcher {
   const waiting = new Map<string, Set<Resolve>>();
   let polling = false;
-  let closes_at = Infinity;
+  let closesAt = Infinity;
 
   const poll = async (): Promise<void> => {
-    let pause_ms = poll_ms;
+    let pauseMs = pollMs;
     try {
-      for (const job_id of await findEndedJobs(db, [...waiting.keys()])) {
-        for (const resolve of waiting.get(job_id) ?? []) resolve(true);
+      for (const jobId of await findEndedJobs(db, [...waiting.keys()])) {
+        for (const resolve of waiting.get(jobId) ?? []) resolve(true);
       }
     } catch {
       // A waiting caller reads the job in the end, and meets the error if it is still there.
-      pause_ms = failed_poll_ms;
+      pauseMs = failedPollMs;
     }
-    schedule(pause_ms);
+    schedule(pauseMs);
   };
-  const schedule = (pause_ms: number): void => {
+  const schedule = (pauseMs: number): void => {
     polling = waiting.size > 0;
-    if (polling) setTimeout(() => void poll(), pause_ms);
+    if (polling) setTimeout(() => void poll(), pauseMs);
   };
 
   return {
-    wait: async (job_id, duration_ms, signal) => {
+    wait: async (jobId, durationMs, signal) => {
       if (signal.aborted) return false;
       return new Promise<boolean>((settled) => {
         const resolve: Resolve = (ended) => {
           clearTimeout(timer);
           signal.removeEventListener('abort', giveUp);
           resolvers.delete(resolve);
-          if (resolvers.size === 0) waiting.delete(job_id);
+          if (resolvers.size === 0) waiting.delete(jobId);
           settled(ended);
         };
         const giveUp = (): void => resolve(false);
-        const timer = setTimeout(giveUp, Math.max(0, Math.min(duration_ms, closes_at - Date.now())));
+        const timer = setTimeout(giveUp, Math.max(0, Math.min(durationMs, closesAt - Date.now())));
         signal.addEventListener('abort', giveUp, { once: true });
-        const resolvers = waiting.get(job_id) ?? new Set();
-        waiting.set(job_id, resolvers.add(resolve));
-        if (!polling) schedule(poll_ms);
+        const resolvers = waiting.get(jobId) ?? new Set();
+        waiting.set(jobId, resolvers.add(resolve));
+        if (!polling) schedule(pollMs);
       });
     },
-    close: (grace_ms) => {
-      closes_at = Date.now() + grace_ms;
+    close: (graceMs) => {
+      closesAt = Date.now() + graceMs;
       setTimeout(() => {
         for (const resolve of [...waiting.values()].flatMap((resolvers) => [...resolvers])) resolve(false);
-      }, grace_ms).unref();
+      }, graceMs).unref();
     },
   };
 }

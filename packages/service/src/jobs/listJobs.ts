@@ -38,11 +38,11 @@ export async function listJobs(
   return { kind: 'listed', page: { data, next_cursor: last === undefined ? null : cursorAfter(last.id) } };
 }
 
-const cursor_prefix = 'after_';
+const cursorPrefix = 'after_';
 
 /** Names the job rather than its sequence, which would reveal how many jobs other projects have. */
-function cursorAfter(job_id: string): string {
-  return job_id.replace(/^job_/, cursor_prefix);
+function cursorAfter(jobId: string): string {
+  return jobId.replace(/^job_/, cursorPrefix);
 }
 
 /** The sequence of the cursor's job, or `undefined` if it is no cursor of this namespace. */
@@ -51,12 +51,12 @@ async function findCursor(
   { project_id, tenant_id }: JobNamespace,
   cursor: string,
 ): Promise<number | undefined> {
-  const job_id = cursor.replace(cursor_prefix, 'job_');
-  if (!cursor.startsWith(cursor_prefix) || !isId('job', job_id)) return undefined;
+  const jobId = cursor.replace(cursorPrefix, 'job_');
+  if (!cursor.startsWith(cursorPrefix) || !isId('job', jobId)) return undefined;
   const row = await db
     .selectFrom('jobs')
     .select('sequence')
-    .where('id', '=', job_id)
+    .where('id', '=', jobId)
     .where('project_id', '=', project_id)
     .where(tenantIs('tenant_id', tenant_id))
     .executeTakeFirst();

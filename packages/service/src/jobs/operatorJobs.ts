@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { jobResourceColumns, toJobResource } from './jobResource.js';
 import { sumTeacherReceipts, type TeacherAnswer } from './teacherCalls.js';
 
-/** What operators see of the jobs of any project: everything except what callers sent and the model answered. */
+/** A query of the jobs of any project. Its rows leave out what callers sent and the model answered. */
 export interface OperatorJobQuery {
   readonly project_id?: string;
   readonly statuses?: readonly JobStatus[];
@@ -49,12 +49,12 @@ export type OperatorJob = Omit<Job, 'result'> & {
 };
 
 /** `null` if there is no such job. */
-export async function readOperatorJob(db: Kysely<Database>, job_id: string): Promise<OperatorJob | null> {
+export async function readOperatorJob(db: Kysely<Database>, jobId: string): Promise<OperatorJob | null> {
   const row = await db
     .selectFrom('jobs')
     .select(jobResourceColumns)
     .select(['project_id', 'api_key_id', 'worker_id', 'lease_expires_at', 'attempts', 'training_steps'])
-    .where('id', '=', job_id)
+    .where('id', '=', jobId)
     .executeTakeFirst();
   if (row === undefined) return null;
   const { name: project } = await db
@@ -65,23 +65,23 @@ export async function readOperatorJob(db: Kysely<Database>, job_id: string): Pro
   const job = jobSchema.omit({ result: true }).parse(toJobResource({ ...row, result: null }));
   const { api_key_id, worker_id, lease_expires_at, attempts, training_steps } = row;
   const execution = { worker_id, lease_expires_at, attempts, training_steps };
-  const phases = await finishedPhases(db, job_id);
-  const teacher_calls = { ...(await countTeacherCalls(db, job_id)), ...(await sumTeacherReceipts(db, job_id)) };
-  return { ...job, project, api_key_id, execution, phases, teacher_calls };
+  const phases = await finishedPhases(db, jobId);
+  const teacherCalls = { ...(await countTeacherCalls(db, jobId)), ...(await sumTeacherReceipts(db, jobId)) };
+  return { ...job, project, api_key_id, execution, phases, teacher_calls: teacherCalls };
 }
 
-function finishedPhases(db: Kysely<Database>, job_id: string): Promise<OperatorJob['phases']> {
+function finishedPhases(db: Kysely<Database>, jobId: string): Promise<OperatorJob['phases']> {
   return db
     .selectFrom('job_phases')
     .select(['phase', 'finished_at'])
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .orderBy('finished_at')
     .execute();
 }
 
 function countTeacherCalls(
   db: Kysely<Database>,
-  job_id: string,
+  jobId: string,
 ): Promise<Pick<OperatorJob['teacher_calls'], 'made' | 'without_receipt'>> {
   return db
     .selectFrom('teacher_calls')
@@ -89,6 +89,6 @@ function countTeacherCalls(
       sql<number>`count(*)`.as('made'),
       sql<number>`count(*) filter (where not has_receipt)`.as('without_receipt'),
     ])
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
 }

@@ -4,12 +4,12 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 
-/** What a finished phase of a learning job left behind. `null` if it has not finished. */
-export async function loadPhaseOutcome(db: Kysely<Database>, job_id: string, phase: string): Promise<unknown> {
+/** Loads the outcome of a phase of a learning job. `null` if it has not finished. */
+export async function loadPhaseOutcome(db: Kysely<Database>, jobId: string, phase: string): Promise<unknown> {
   const row = await db
     .selectFrom('job_phases')
     .select('outcome')
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .where('phase', '=', phase)
     .executeTakeFirst();
   return row?.outcome ?? null;

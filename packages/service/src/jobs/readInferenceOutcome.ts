@@ -2,7 +2,7 @@ import { inferenceResult, type InferenceResult, type JobErrorCode, type TokenUsa
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 
-/** What a caller who waits for an inference learns. */
+/** The outcome, for a caller who waits for an inference. */
 export type InferenceOutcome =
   | { readonly kind: 'succeeded'; readonly inference: SucceededInference }
   | { readonly kind: 'failed'; readonly error_code: JobErrorCode }
@@ -21,7 +21,7 @@ export interface SucceededInference {
 }
 
 /** The state of the inference job. Throws if there is no such job, or its result does not fit the contract. */
-export async function readInferenceOutcome(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
+export async function readInferenceOutcome(db: Kysely<Database>, jobId: string): Promise<InferenceOutcome> {
   const row = await db
     .selectFrom('jobs')
     .select([
@@ -35,7 +35,7 @@ export async function readInferenceOutcome(db: Kysely<Database>, job_id: string)
       'reasoning_tokens',
     ])
     .select(['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
-    .where('id', '=', job_id)
+    .where('id', '=', jobId)
     .where('kind', '=', 'inference')
     .executeTakeFirstOrThrow();
   switch (row.status) {
@@ -50,7 +50,7 @@ export async function readInferenceOutcome(db: Kysely<Database>, job_id: string)
       break;
     case 'ready':
     case 'rejected':
-      throw new Error(`inference job ${job_id} is ${row.status}`);
+      throw new Error(`inference job ${jobId} is ${row.status}`);
   }
   // It was forgotten while its caller waited for it.
   if (row.forgotten_at !== null) return { kind: 'failed', error_code: 'cancelled' };
@@ -58,7 +58,7 @@ export async function readInferenceOutcome(db: Kysely<Database>, job_id: string)
   return {
     kind: 'succeeded',
     inference: {
-      job_id,
+      job_id: jobId,
       subject_id: row.subject_name,
       adapter_version: row.adapter_version,
       result: inferenceResult.parse(row.result),

@@ -15,20 +15,20 @@ export type ReadJobOutcome =
 export async function readJob(
   db: Kysely<Database>,
   key: AuthenticatedKey,
-  tenant_id: TenantId,
-  job_id: string,
+  tenantId: TenantId,
+  jobId: string,
 ): Promise<ReadJobOutcome> {
-  const row = isId('job', job_id)
+  const row = isId('job', jobId)
     ? await db
         .selectFrom('jobs')
         .select(jobResourceColumns)
         .select('api_key_id')
-        .where('id', '=', job_id)
+        .where('id', '=', jobId)
         .where('project_id', '=', key.project_id)
         .where('forgotten_at', 'is', null)
         .executeTakeFirst()
     : undefined;
-  const access = decideJobAccess({ key_id: key.id, scopes: key.scopes }, tenant_id, row ?? null);
+  const access = decideJobAccess({ key_id: key.id, scopes: key.scopes }, tenantId, row ?? null);
   if (access !== 'visible') return { kind: access };
   if (row === undefined) throw new Error('a job that does not exist is visible');
   return { kind: 'visible', job: toJobResource(row) };

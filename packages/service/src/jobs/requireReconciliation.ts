@@ -12,12 +12,12 @@ type ReceiptErrorCode = Extract<JobErrorCode, 'receipt_missing' | 'receipt_incon
 export async function requireReconciliation(
   db: Kysely<Database>,
   lease: JobLease,
-  error_code: ReceiptErrorCode,
+  errorCode: ReceiptErrorCode,
 ): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, 'reconciliation.required', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    await holdForReconciliation(trx, job, error_code);
+    await holdForReconciliation(trx, job, errorCode);
     return 'done';
   });
 }
@@ -30,13 +30,13 @@ export async function requireReconciliation(
 export async function holdForReconciliation(
   trx: Transaction<Database>,
   job: Pick<LeasedJob, 'id' | 'request'>,
-  error_code: ReceiptErrorCode,
+  errorCode: ReceiptErrorCode,
 ): Promise<void> {
   await trx
     .updateTable('jobs')
     .set({
       status: 'reconciliation_required',
-      error_code,
+      error_code: errorCode,
       ...(await sumTeacherReceipts(trx, job.id)),
       ...(await closedJob(trx, job)),
     })

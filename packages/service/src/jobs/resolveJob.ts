@@ -21,30 +21,30 @@ export type ResolveJobOutcome =
  */
 export async function resolveJob(
   db: Kysely<Database>,
-  job_id: string,
-  charged_microusd: number,
+  jobId: string,
+  chargedMicrousd: number,
 ): Promise<ResolveJobOutcome> {
   return inTransaction<ResolveJobOutcome>(db, 'job.resolved', async (trx) => {
     const job = await trx
       .selectFrom('jobs')
       .select(['id', 'project_id', 'request', 'status', 'error_code', 'reserved_microusd'])
       .select(['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .modifyEnd(sql`for no key update`)
       .executeTakeFirst();
     if (job === undefined) return { kind: 'not_found' };
     if (job.status !== 'reconciliation_required') return { kind: 'wrong_status', status: job.status };
     const { reserved_microusd, input_tokens, output_tokens, cached_input_tokens, training_tokens } = job;
-    if (charged_microusd > reserved_microusd) return { kind: 'above_reservation', reserved_microusd };
+    if (chargedMicrousd > reserved_microusd) return { kind: 'above_reservation', reserved_microusd };
     await endJob(trx, job, {
       ...waived,
       usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens },
-      compute_microusd: charged_microusd,
+      compute_microusd: chargedMicrousd,
       status: 'failed',
       result: null,
       error_code: job.error_code,
       memo: 'settled by an operator',
     });
-    return { kind: 'resolved', project_id: job.project_id, reserved_microusd, charged_microusd };
+    return { kind: 'resolved', project_id: job.project_id, reserved_microusd, charged_microusd: chargedMicrousd };
   });
 }

@@ -3,7 +3,7 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /** No worker takes a longer lease. */
-export const lease_ms_max = 60_000;
+export const maxLeaseMs = 60_000;
 
 /**
  * Shortens leases that end farther ahead than any can. A clock that has gone back since wrote them, and they would keep
@@ -11,7 +11,7 @@ export const lease_ms_max = 60_000;
  * extends its lease long before. Returns how many were shortened.
  */
 export async function shortenLeases(db: Kysely<Database>): Promise<number> {
-  const longest = sql<Date>`now() + ${lease_ms_max} * interval '1 millisecond'`;
+  const longest = sql<Date>`now() + ${maxLeaseMs} * interval '1 millisecond'`;
   const { numUpdatedRows } = await db
     .updateTable('jobs')
     .set({ lease_expires_at: longest })

@@ -69,18 +69,18 @@ export async function storeTeacherAnswer(
 }
 
 /** Whether the job made a call whose cost nobody knows. */
-export async function hasUnknownTeacherCall(db: Kysely<Database>, job_id: string): Promise<boolean> {
+export async function hasUnknownTeacherCall(db: Kysely<Database>, jobId: string): Promise<boolean> {
   const call = await db
     .selectFrom('teacher_calls')
     .select('key')
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .where('has_receipt', '=', false)
     .executeTakeFirst();
   return call !== undefined;
 }
 
 /** The sum of the receipts of the job's calls. */
-export async function sumTeacherReceipts(db: Kysely<Database>, job_id: string): Promise<TeacherAnswer['usage']> {
+export async function sumTeacherReceipts(db: Kysely<Database>, jobId: string): Promise<TeacherAnswer['usage']> {
   return db
     .selectFrom('teacher_calls')
     .select([
@@ -88,7 +88,7 @@ export async function sumTeacherReceipts(db: Kysely<Database>, job_id: string): 
       sql<number>`coalesce(sum(output_tokens), 0)::bigint`.as('output_tokens'),
       sql<number>`coalesce(sum(cached_input_tokens), 0)::bigint`.as('cached_input_tokens'),
     ])
-    .where('job_id', '=', job_id)
+    .where('job_id', '=', jobId)
     .where('has_receipt', '=', true)
     .executeTakeFirstOrThrow();
 }

@@ -23,17 +23,17 @@ describe('progress of a job', () => {
   after(() => database.close());
 
   async function claim(): Promise<ClaimedJob> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs: 60_000 });
     assert.ok(job !== null);
     return job;
   }
-  const read = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
-  const die = (job_id: string): Promise<unknown> =>
+  const read = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
+  const die = (jobId: string): Promise<unknown> =>
     database.db
       .updateTable('jobs')
       .set({ lease_expires_at: sql<Date>`now()` })
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .where('status', '=', 'running')
       .execute();
 

@@ -4,8 +4,8 @@ import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
 /** How far the training under way has come, as last given to `storeTrainingProgress`. `null` if none is. */
-export async function loadTrainingProgress(db: Kysely<Database>, job_id: string): Promise<unknown> {
-  const row = await db.selectFrom('jobs').select('training_progress').where('id', '=', job_id).executeTakeFirst();
+export async function loadTrainingProgress(db: Kysely<Database>, jobId: string): Promise<unknown> {
+  const row = await db.selectFrom('jobs').select('training_progress').where('id', '=', jobId).executeTakeFirst();
   return row?.training_progress ?? null;
 }
 

@@ -15,13 +15,13 @@ export interface AuthenticatedKey {
 
 /** The key with this secret, or `null` if it is malformed, unknown, expired or revoked. */
 export async function authenticate(db: Kysely<Database>, secret: string): Promise<AuthenticatedKey | null> {
-  const secret_sha256 = keySecretHash(secret);
-  if (secret_sha256 === null) return null;
+  const secretSha256 = keySecretHash(secret);
+  if (secretSha256 === null) return null;
   const row = await db
     .selectFrom('api_keys')
     .select(['id', 'project_id', 'scopes', 'tenant_id'])
     .select(isUseStale.as('use_is_stale'))
-    .where('secret_sha256', '=', secret_sha256)
+    .where('secret_sha256', '=', secretSha256)
     .where(isUsable)
     .executeTakeFirst();
   if (row === undefined) return null;
@@ -35,11 +35,11 @@ export const isUsable = sql<boolean>`revoked_at is null and (expires_at is null 
 /** `last_used_at` is for people. A minute is exact enough, and saves a write on nearly every request. */
 const isUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
 
-async function recordUse(db: Kysely<Database>, key_id: string): Promise<void> {
+async function recordUse(db: Kysely<Database>, keyId: string): Promise<void> {
   await db
     .updateTable('api_keys')
     .set({ last_used_at: sql`now()` })
-    .where('id', '=', key_id)
+    .where('id', '=', keyId)
     .where(isUseStale)
     .execute();
   crashPoint('key.use_recorded');

@@ -39,16 +39,16 @@ export async function createKey(db: Kysely<Database>, key: NewKey, secret = newK
       .where('project_id', '=', key.project_id)
       .where('revoked_at', 'is', null)
       .executeTakeFirstOrThrow();
-    if (count >= limits.active_keys_per_project) return { kind: 'too_many_keys' };
-    const secret_sha256 = keySecretHash(secret);
-    if (secret_sha256 === null) throw new Error('a new key secret is malformed');
+    if (count >= limits.maxActiveKeysPerProject) return { kind: 'too_many_keys' };
+    const secretSha256 = keySecretHash(secret);
+    if (secretSha256 === null) throw new Error('a new key secret is malformed');
     const row = await trx
       .insertInto('api_keys')
       .values({
         id: newId('key'),
         project_id: key.project_id,
         name: key.name,
-        secret_sha256,
+        secret_sha256: secretSha256,
         scopes: [...new Set(key.scopes)],
         tenant_id: key.tenant_id,
         expires_at: key.expires_at,

@@ -31,11 +31,11 @@ describe('asking whether unknown keys are valid', () => {
     });
 
   test('takes one query for all who ask within a moment, and tells valid keys from the others', async () => {
-    const project_id = await createTestProject(database.db);
-    const valid = await createTestKey(database.db, project_id);
-    const revoked = await createTestKey(database.db, project_id);
+    const projectId = await createTestProject(database.db);
+    const valid = await createTestKey(database.db, projectId);
+    const revoked = await createTestKey(database.db, projectId);
     await revokeKey(database.db, revoked.id);
-    const expired = await createTestKey(database.db, project_id, { expires_at: new Date(Date.now() - 1) });
+    const expired = await createTestKey(database.db, projectId, { expires_at: new Date(Date.now() - 1) });
     const strangers = Array.from({ length: 200 }, newKeySecret);
     const isUsable = createKeyProbe(counting(database.db));
     const secrets = [valid.secret, revoked.secret, expired.secret, ...strangers];
@@ -48,21 +48,21 @@ describe('asking whether unknown keys are valid', () => {
 
   test('has room for so many, and again when those have been answered', async () => {
     const { secret } = await createTestKey(database.db, await createTestProject(database.db));
-    const isUsable = createKeyProbe(database.db, { waiting_max: 1 });
+    const isUsable = createKeyProbe(database.db, { maxWaiting: 1 });
     assert.deepEqual(await Promise.all([isUsable(hashOf(secret)), isUsable(hashOf(secret))]), [true, false]);
     assert.equal(await isUsable(hashOf(secret)), true);
   });
 
   test('fails with the database for those who ask then, and for nobody later', async () => {
     const { secret } = await createTestKey(database.db, await createTestProject(database.db));
-    let is_broken = true;
+    let isBroken = true;
     const db = database.db.withPlugin({
       transformQuery: ({ node }) => node,
-      transformResult: ({ result }) => (is_broken ? Promise.reject(new Error('gone')) : Promise.resolve(result)),
+      transformResult: ({ result }) => (isBroken ? Promise.reject(new Error('gone')) : Promise.resolve(result)),
     });
     const isUsable = createKeyProbe(db);
     await assert.rejects(isUsable(hashOf(secret)), /gone/);
-    is_broken = false;
+    isBroken = false;
     assert.equal(await isUsable(hashOf(secret)), true);
   });
 });

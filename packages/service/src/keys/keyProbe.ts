@@ -4,11 +4,11 @@ import type { Database } from '../db/schema.js';
 import { isUsable } from './authenticate.js';
 
 /** Whether a key with this secret is valid at the moment. Also `false` if too many ask. */
-export type KeyProbe = (secret_sha256: Buffer) => Promise<boolean>;
+export type KeyProbe = (secretSha256: Buffer) => Promise<boolean>;
 
 export interface KeyProbeOptions {
-  readonly every_ms?: number;
-  readonly waiting_max?: number;
+  readonly everyMs?: number;
+  readonly maxWaiting?: number;
 }
 
 interface Round {
@@ -21,13 +21,13 @@ interface Round {
  * on how many ask.
  */
 export function createKeyProbe(db: Kysely<Database>, options: KeyProbeOptions = {}): KeyProbe {
-  const { every_ms = 50, waiting_max = 1_000 } = options;
+  const { everyMs = 50, maxWaiting = 1_000 } = options;
   let next: Round | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
   const startRound = (): Round => {
     const asked: Buffer[] = [];
-    const usable = Promise.all([sleep(every_ms), last]).then(() => {
+    const usable = Promise.all([sleep(everyMs), last]).then(() => {
       next = null;
       return findUsable(db, asked);
     });
@@ -35,11 +35,11 @@ export function createKeyProbe(db: Kysely<Database>, options: KeyProbeOptions = 
     return { asked, usable };
   };
 
-  return async (secret_sha256) => {
+  return async (secretSha256) => {
     next ??= startRound();
-    if (next.asked.length >= waiting_max) return false;
-    next.asked.push(secret_sha256);
-    return (await next.usable).has(secret_sha256.toString('base64'));
+    if (next.asked.length >= maxWaiting) return false;
+    next.asked.push(secretSha256);
+    return (await next.usable).has(secretSha256.toString('base64'));
   };
 }
 

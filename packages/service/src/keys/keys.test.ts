@@ -32,20 +32,20 @@ describe('a secret', () => {
 
 describe('authentication', () => {
   test('"A key belongs to exactly one project. It may optionally be restricted to one tenant."', async () => {
-    const project_id = await createTestProject(database.db);
-    const key = await createTestKey(database.db, project_id, { scopes: ['read', 'adapters'], tenant_id: 'tenant' });
+    const projectId = await createTestProject(database.db);
+    const key = await createTestKey(database.db, projectId, { scopes: ['read', 'adapters'], tenant_id: 'tenant' });
     assert.deepEqual(await authenticate(database.db, key.secret), {
       id: key.id,
-      project_id,
+      project_id: projectId,
       scopes: ['read', 'adapters'],
       tenant_id: 'tenant',
     });
   });
 
   test('"Invalid, expired or revoked key": nobody', async () => {
-    const project_id = await createTestProject(database.db);
-    const expired = await createTestKey(database.db, project_id, { expires_at: new Date(Date.now() - 1_000) });
-    const revoked = await createTestKey(database.db, project_id);
+    const projectId = await createTestProject(database.db);
+    const expired = await createTestKey(database.db, projectId, { expires_at: new Date(Date.now() - 1_000) });
+    const revoked = await createTestKey(database.db, projectId);
     await revokeKey(database.db, revoked.id);
     for (const secret of [expired.secret, revoked.secret, newKeySecret(), 'nonsense', '']) {
       assert.equal(await authenticate(database.db, secret), null);
@@ -71,24 +71,24 @@ describe('authentication', () => {
 
 describe('keys of a project', () => {
   test('"The full secret is shown only once": neither the list nor the database has it', async () => {
-    const project_id = await createTestProject(database.db);
-    const { secret } = await createTestKey(database.db, project_id);
-    assert.ok(!JSON.stringify(await listKeys(database.db, project_id)).includes(secret));
+    const projectId = await createTestProject(database.db);
+    const { secret } = await createTestKey(database.db, projectId);
+    assert.ok(!JSON.stringify(await listKeys(database.db, projectId)).includes(secret));
     const { rows } = await sql`select api_keys::text from api_keys`.execute(database.db);
     assert.ok(!JSON.stringify(rows).includes(secret));
   });
 
   test('"At most 50 non-revoked keys exist per project (expired keys count until revoked)."', async () => {
-    const project_id = await createTestProject(database.db);
-    const expires_at = new Date(Date.now() - 1_000);
-    for (let count = 1; count <= 45; count += 1) await createTestKey(database.db, project_id, { expires_at });
-    const new_key: NewKey = { ...plain, project_id };
-    const outcomes = await Promise.all(Array.from({ length: 10 }, () => createKey(database.db, new_key)));
+    const projectId = await createTestProject(database.db);
+    const expiresAt = new Date(Date.now() - 1_000);
+    for (let count = 1; count <= 45; count += 1) await createTestKey(database.db, projectId, { expires_at: expiresAt });
+    const newKey: NewKey = { ...plain, project_id: projectId };
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => createKey(database.db, newKey)));
     assert.equal(outcomes.filter(({ kind }) => kind === 'created').length, 5);
-    const [oldest] = await listKeys(database.db, project_id);
+    const [oldest] = await listKeys(database.db, projectId);
     await revokeKey(database.db, oldest!.id);
-    assert.equal((await createKey(database.db, new_key)).kind, 'created');
-    assert.equal((await createKey(database.db, new_key)).kind, 'too_many_keys');
+    assert.equal((await createKey(database.db, newKey)).kind, 'created');
+    assert.equal((await createKey(database.db, newKey)).kind, 'too_many_keys');
   });
 
   test('revoking keeps the key in the list, and its first time', async () => {

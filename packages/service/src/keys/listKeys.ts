@@ -3,11 +3,11 @@ import type { Database } from '../db/schema.js';
 import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
 
 /** Every key of a project, including revoked ones, oldest first. */
-export async function listKeys(db: Kysely<Database>, project_id: string): Promise<ApiKey[]> {
+export async function listKeys(db: Kysely<Database>, projectId: string): Promise<ApiKey[]> {
   const rows = await db
     .selectFrom('api_keys')
     .select(apiKeyColumns)
-    .where('project_id', '=', project_id)
+    .where('project_id', '=', projectId)
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -26,12 +26,20 @@ export async function findOrMakeOwnKey(
     .where('revoked_at', 'is not', null)
     .executeTakeFirst();
   if (found !== undefined) return found.id;
-  const secret_sha256 = keySecretHash(newKeySecret());
-  if (secret_sha256 === null) throw new Error('a new key secret is malformed');
+  const secretSha256 = keySecretHash(newKeySecret());
+  if (secretSha256 === null) throw new Error('a new key secret is malformed');
   const id = newId('key');
   await trx
     .insertInto('api_keys')
-    .values({ id, project_id, name, secret_sha256, scopes: [...scopes], tenant_id: null, revoked_at: sql<Date>`now()` })
+    .values({
+      id,
+      project_id,
+      name,
+      secret_sha256: secretSha256,
+      scopes: [...scopes],
+      tenant_id: null,
+      revoked_at: sql<Date>`now()`,
+    })
     .execute();
   return id;
 }

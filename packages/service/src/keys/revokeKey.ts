@@ -11,13 +11,13 @@ export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey 
  */
 export async function revokeKey(
   db: Kysely<Database>,
-  key_id: string,
+  keyId: string,
   { project_id }: { readonly project_id?: string } = {},
 ): Promise<RevokeKeyOutcome> {
   const row = await db
     .updateTable('api_keys')
     .set({ revoked_at: sql`coalesce(revoked_at, now())` })
-    .where('id', '=', key_id)
+    .where('id', '=', keyId)
     .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id ?? ''))
     .returning(apiKeyColumns)
     .executeTakeFirst();

@@ -19,10 +19,10 @@ before(async () => (database = await openTestDatabase()));
 after(() => database.close());
 
 /** A queued inference job with a row and a reservation, as admission makes it; no row if there is too little credit. */
-async function reserveJob(key: TestKey, job_id: string, amount_microusd: number): Promise<ReserveOutcome['kind']> {
+async function reserveJob(key: TestKey, jobId: string, amountMicrousd: number): Promise<ReserveOutcome['kind']> {
   return inTransaction<ReserveOutcome['kind']>(database.db, null, async (trx) => {
     await insertJob(trx, {
-      id: job_id,
+      id: jobId,
       project_id: key.project_id,
       tenant_id: null,
       subject_ref: null,
@@ -31,26 +31,26 @@ async function reserveJob(key: TestKey, job_id: string, amount_microusd: number)
       adapter_version: 'base',
       request: { kind: 'internalization', content: '', max_cost_microusd: 1, activate: true },
       pricing_version: 'test',
-      reserved_microusd: amount_microusd,
+      reserved_microusd: amountMicrousd,
     });
-    const { kind } = await reserve(trx, { project_id: key.project_id, job_id, amount_microusd });
+    const { kind } = await reserve(trx, { project_id: key.project_id, job_id: jobId, amount_microusd: amountMicrousd });
     return kind === 'reserved' ? kind : new RolledBack(kind);
   });
 }
 
-async function settleJob(key: TestKey, job_id: string, charged_microusd: number): Promise<void> {
+async function settleJob(key: TestKey, jobId: string, chargedMicrousd: number): Promise<void> {
   await inTransaction(database.db, null, async (trx) => {
-    await settleReservation(trx, { project_id: key.project_id, job_id, charged_microusd });
+    await settleReservation(trx, { project_id: key.project_id, job_id: jobId, charged_microusd: chargedMicrousd });
     await trx
       .updateTable('jobs')
-      .set({ status: 'succeeded', settled: true, compute_microusd: charged_microusd })
-      .where('id', '=', job_id)
+      .set({ status: 'succeeded', settled: true, compute_microusd: chargedMicrousd })
+      .where('id', '=', jobId)
       .execute();
   });
 }
 
-async function newProject(credit_microusd: number): Promise<TestKey> {
-  return createTestKey(database.db, await createTestProject(database.db, credit_microusd));
+async function newProject(creditMicrousd: number): Promise<TestKey> {
+  return createTestKey(database.db, await createTestProject(database.db, creditMicrousd));
 }
 
 async function assertLedgerHolds(): Promise<void> {
@@ -84,12 +84,12 @@ describe('double entry', () => {
             await grantCredit(database.db, { project_id, amount_microusd: next.amount, memo: 'test' });
             expected.available_microusd += next.amount;
           } else {
-            const job_id = newId('job');
+            const jobId = newId('job');
             const affordable = expected.available_microusd >= next.amount;
-            const kind = await reserveJob(key, job_id, next.amount);
+            const kind = await reserveJob(key, jobId, next.amount);
             assert.equal(kind, affordable ? 'reserved' : 'insufficient_credits');
             if (!affordable) continue;
-            open.push({ job_id, amount: next.amount });
+            open.push({ job_id: jobId, amount: next.amount });
             expected.available_microusd -= next.amount;
             expected.reserved_microusd += next.amount;
           }
@@ -113,9 +113,9 @@ describe('double entry', () => {
   test('simultaneous grants, reservations and settlements of one project neither deadlock nor lose money', async () => {
     const key = await newProject(10_000);
     const jobs = Array.from({ length: 12 }, () => newId('job'));
-    for (const job_id of jobs) assert.equal(await reserveJob(key, job_id, 100), 'reserved');
+    for (const jobId of jobs) assert.equal(await reserveJob(key, jobId, 100), 'reserved');
     await Promise.all([
-      ...jobs.map((job_id) => settleJob(key, job_id, 40)),
+      ...jobs.map((jobId) => settleJob(key, jobId, 40)),
       ...jobs.map(() => reserveJob(key, newId('job'), 10)),
       ...jobs.map(() =>
         grantCredit(database.db, { project_id: key.project_id, amount_microusd: 5, memo: 'while others work' }),
@@ -138,10 +138,10 @@ describe('a reservation "is a pending transfer that is later posted (up to its a
       [0, ['reserve', 'void']],
     ] as const) {
       const key = await newProject(100);
-      const job_id = newId('job');
-      await reserveJob(key, job_id, 100);
-      await settleJob(key, job_id, charged);
-      const transfers = await database.db.selectFrom('transfers').select('kind').where('job_id', '=', job_id).execute();
+      const jobId = newId('job');
+      await reserveJob(key, jobId, 100);
+      await settleJob(key, jobId, charged);
+      const transfers = await database.db.selectFrom('transfers').select('kind').where('job_id', '=', jobId).execute();
       assert.deepEqual(transfers.map(({ kind }) => kind).sort(), kinds);
       const balance = await readBalance(database.db, key.project_id);
       assert.deepEqual(balance, {
@@ -155,26 +155,26 @@ describe('a reservation "is a pending transfer that is later posted (up to its a
 
   test('a charge above it, below zero or of a fraction throws, and nothing moves', async () => {
     const key = await newProject(100);
-    const job_id = newId('job');
-    await reserveJob(key, job_id, 100);
-    for (const charged of [101, -1, 0.5, Number.NaN]) await assert.rejects(settleJob(key, job_id, charged), RangeError);
+    const jobId = newId('job');
+    await reserveJob(key, jobId, 100);
+    for (const charged of [101, -1, 0.5, Number.NaN]) await assert.rejects(settleJob(key, jobId, charged), RangeError);
     assert.equal((await readBalance(database.db, key.project_id)).reserved_microusd, 100);
   });
 
   test('it is settled once', async () => {
     const key = await newProject(100);
-    const job_id = newId('job');
-    await reserveJob(key, job_id, 100);
-    const settlements = await Promise.allSettled([settleJob(key, job_id, 60), settleJob(key, job_id, 60)]);
+    const jobId = newId('job');
+    await reserveJob(key, jobId, 100);
+    const settlements = await Promise.allSettled([settleJob(key, jobId, 60), settleJob(key, jobId, 60)]);
     assert.deepEqual(settlements.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
     assert.equal((await readBalance(database.db, key.project_id)).spent_microusd, 60);
   });
 
   test('a job of another project cannot be settled', async () => {
     const [key, other] = [await newProject(100), await newProject(100)];
-    const job_id = newId('job');
-    await reserveJob(key, job_id, 100);
-    await assert.rejects(settleJob(other, job_id, 60), /no open reservation/);
+    const jobId = newId('job');
+    await reserveJob(key, jobId, 100);
+    await assert.rejects(settleJob(other, jobId, 60), /no open reservation/);
   });
 });
 
@@ -202,8 +202,8 @@ describe('the database enforces both', () => {
     const own = await openTestDatabase({ maxConnections: 2 });
     try {
       const [first, second] = [await createTestProject(own.db, 1_000), await createTestProject(own.db, 0)];
-      const grant = (project_id: string, amount_microusd: number) =>
-        grantCredit(own.db, { project_id, amount_microusd, memo: 'test' });
+      const grant = (projectId: string, amountMicrousd: number) =>
+        grantCredit(own.db, { project_id: projectId, amount_microusd: amountMicrousd, memo: 'test' });
       assert.deepEqual(await grant(first, Number.MAX_SAFE_INTEGER - 999), { kind: 'too_much' });
       assert.deepEqual(await grant(first, Number.MAX_SAFE_INTEGER - 1_100), { kind: 'granted' });
       // More than was ever issued can be read exactly.
@@ -218,9 +218,9 @@ describe('the database enforces both', () => {
 
   test('amounts are positive integers', async () => {
     const key = await newProject(0);
-    for (const amount_microusd of [0, -1, 0.5, 2 ** 53]) {
+    for (const amountMicrousd of [0, -1, 0.5, 2 ** 53]) {
       await assert.rejects(
-        grantCredit(database.db, { project_id: key.project_id, amount_microusd, memo: 'test' }),
+        grantCredit(database.db, { project_id: key.project_id, amount_microusd: amountMicrousd, memo: 'test' }),
         RangeError,
       );
     }
@@ -229,18 +229,18 @@ describe('the database enforces both', () => {
 
 describe('verifyLedger "recomputes every balance and invariant from the entries"', () => {
   /** Damages a ledger of its own behind the back of every guard, and returns the differences found. */
-  async function differencesAfter(damage: (own: TestDatabase, key: TestKey, job_id: string) => Promise<unknown>) {
+  async function differencesAfter(damage: (own: TestDatabase, key: TestKey, jobId: string) => Promise<unknown>) {
     const own = await openTestDatabase({ maxConnections: 1 });
     const outer = database;
     try {
       database = own;
       const key = await newProject(1_000);
-      const job_id = newId('job');
-      await reserveJob(key, job_id, 100);
-      await settleJob(key, job_id, 60);
+      const jobId = newId('job');
+      await reserveJob(key, jobId, 100);
+      await settleJob(key, jobId, 60);
       assert.deepEqual(await verifyLedger(own.db), { ok: true, projects: 1, transfers: 4, differences: [] });
       await sql`set session_replication_role = replica`.execute(own.owner);
-      await damage(own, key, job_id);
+      await damage(own, key, jobId);
       const report = await verifyLedger(own.db);
       assert.equal(report.ok, report.differences.length === 0);
       return report.differences;
@@ -259,19 +259,19 @@ describe('verifyLedger "recomputes every balance and invariant from the entries"
   });
 
   test('a job that was charged something else than was posted', async () => {
-    const differences = await differencesAfter(({ owner }, _key, job_id) =>
-      owner.updateTable('jobs').set({ compute_microusd: 61 }).where('id', '=', job_id).execute(),
+    const differences = await differencesAfter(({ owner }, _key, jobId) =>
+      owner.updateTable('jobs').set({ compute_microusd: 61 }).where('id', '=', jobId).execute(),
     );
     assert.match(differences.join('\n'), /was charged 61 micro-USD; 60 were posted/);
   });
 
   test('a job without its reservation, and an open one whose reservation is gone', async () => {
-    const differences = await differencesAfter(async ({ owner }, _key, job_id) => {
-      await sql`delete from transfers where kind = 'reserve' and job_id = ${job_id}`.execute(owner);
+    const differences = await differencesAfter(async ({ owner }, _key, jobId) => {
+      await sql`delete from transfers where kind = 'reserve' and job_id = ${jobId}`.execute(owner);
     });
     assert.match(differences.join('\n'), /has 0 reservations instead of 1/);
-    const reopened = await differencesAfter(async ({ owner }, _key, job_id) => {
-      await sql`update jobs set status = 'running', settled = false where id = ${job_id}`.execute(owner);
+    const reopened = await differencesAfter(async ({ owner }, _key, jobId) => {
+      await sql`update jobs set status = 'running', settled = false where id = ${jobId}`.execute(owner);
     });
     assert.match(reopened.join('\n'), /is not settled, but 100 micro-USD left its reservation/);
     assert.match(reopened.join('\n'), /holds 0 micro-USD reserved; its open reservations add up to 100/);

@@ -9,7 +9,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { admitTestLearning, createTestVersion, type TestVersion } from '../testing/testVersion.js';
 import { verifyLedger } from './verifyLedger.js';
 
-/** What a project of these tests has: 97 USD available, 2 USD reserved by two jobs, 1 USD spent on a version. */
+/** A project of these tests: 97 USD available, 2 USD reserved by two jobs, 1 USD spent on a version. */
 interface Party {
   readonly key: TestKey;
   readonly version: TestVersion;
@@ -17,7 +17,7 @@ interface Party {
   readonly jobs: readonly [string, string];
 }
 
-const reserved_microusd = 1_000_000;
+const reservedMicrousd = 1_000_000;
 
 let database: TestDatabase;
 /** The owner of the tables: what it cannot write nobody can. */
@@ -92,27 +92,33 @@ describe('a transfer that breaks a rule is refused, whoever writes it', () => {
   });
 
   test('hosting of no version, or of a version of another project; a version with any other kind', async () => {
-    const [from_account, to_account] = [account('available', ours), account('spent', ours)];
-    const hosting = { kind: 'hosting', from_account, to_account } as const;
+    const [fromAccount, toAccount] = [account('available', ours), account('spent', ours)];
+    const hosting = { kind: 'hosting', from_account: fromAccount, to_account: toAccount } as const;
     assert.match((await refusalOf(insertTransfer(hosting))) ?? '', /transfers_name_the_version_they_host/);
-    const of_theirs = { ...hosting, version_id: theirs.version.id };
-    assert.match((await refusalOf(insertTransfer(of_theirs))) ?? '', /which is not of its project/);
-    const grant = { kind: 'grant', to_account: from_account, version_id: ours.version.id } as const;
+    const ofTheirs = { ...hosting, version_id: theirs.version.id };
+    assert.match((await refusalOf(insertTransfer(ofTheirs))) ?? '', /which is not of its project/);
+    const grant = { kind: 'grant', to_account: fromAccount, version_id: ours.version.id } as const;
     assert.match((await refusalOf(insertTransfer(grant))) ?? '', /transfers_name_the_version_they_host/);
     assert.equal(await refusalOf(insertTransfer({ ...hosting, version_id: ours.version.id })), null);
   });
 
   test('a reservation of a job by another project, or of another amount than the job records', async () => {
     const newJob = (trx: Kysely<Database>) => copyJob(trx, ours.jobs[0], 'job_copied');
-    const reserve = (party: Party, amount_microusd: number) => async (trx: Kysely<Database>) => {
+    const reserve = (party: Party, amountMicrousd: number) => async (trx: Kysely<Database>) => {
       await newJob(trx);
-      const [from_account, to_account] = [account('available', party), account('reserved', party)];
-      await insertTransfer({ kind: 'reserve', from_account, to_account, amount_microusd, job_id: 'job_copied' })(trx);
+      const [fromAccount, toAccount] = [account('available', party), account('reserved', party)];
+      await insertTransfer({
+        kind: 'reserve',
+        from_account: fromAccount,
+        to_account: toAccount,
+        amount_microusd: amountMicrousd,
+        job_id: 'job_copied',
+      })(trx);
     };
-    assert.match((await refusalOf(reserve(theirs, reserved_microusd))) ?? '', /has transfers of another project/);
+    assert.match((await refusalOf(reserve(theirs, reservedMicrousd))) ?? '', /has transfers of another project/);
     assert.match((await refusalOf(reserve(ours, 5))) ?? '', /records a reservation of 1000000 micro-USD; .* moves 5$/);
     assert.match((await refusalOf(newJob)) ?? '', /has no reservation/);
-    assert.equal(await refusalOf(reserve(ours, reserved_microusd)), null);
+    assert.equal(await refusalOf(reserve(ours, reservedMicrousd)), null);
   });
 
   test('a post or void of a job that has no reservation, or is not done', async () => {
@@ -150,11 +156,11 @@ async function copyJob(trx: Kysely<Database>, from: string, id: string): Promise
 
 describe('an account', () => {
   test('"inserted with a balance" is refused', async () => {
-    const insert = (balance_microusd: number) => (trx: Kysely<Database>) =>
+    const insert = (balanceMicrousd: number) => (trx: Kysely<Database>) =>
       sql`
         with project as (insert into projects (id, name) values ('prj_new', 'new') returning id)
         insert into accounts (id, kind, project_id, balance_microusd)
-        select 'spent:' || id, 'spent', id, ${balance_microusd} from project`.execute(trx);
+        select 'spent:' || id, 'spent', id, ${balanceMicrousd} from project`.execute(trx);
     assert.match((await refusalOf(insert(5))) ?? '', /an account begins empty/);
     assert.equal(await refusalOf(insert(0)), null);
   });
@@ -177,9 +183,9 @@ describe('an account', () => {
 describe('"There is no moment at which a job is done and not charged, or charged and not done"', () => {
   /** How a transaction might end the job: what it posts and voids, and what the job then says of itself. */
   const ending = fc.record({
-    post: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reserved_microusd)),
-    void_: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reserved_microusd)),
-    charged: fc.constantFrom(0, 1, 400_000, 600_000, reserved_microusd),
+    post: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reservedMicrousd)),
+    void_: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reservedMicrousd)),
+    charged: fc.constantFrom(0, 1, 400_000, 600_000, reservedMicrousd),
     settled: fc.boolean(),
   });
 
@@ -199,7 +205,7 @@ describe('"There is no moment at which a job is done and not charged, or charged
           await update.where('id', '=', ours.jobs[0]).execute();
         });
         const agrees = settled
-          ? posted === charged && posted + voided === reserved_microusd
+          ? posted === charged && posted + voided === reservedMicrousd
           : // What a job that is not done was charged so far is nobody's money yet.
             posted + voided === 0;
         assert.equal(refusal === null, agrees, refusal ?? 'it passed');
@@ -253,7 +259,7 @@ test('of random transfers, the database commits those alone in which `engraft le
     if (to_account !== account('spent', payer) || version_id !== payer.version.id) return false;
     return !paidDays.has(`${version_id} ${hosting_day}`);
   };
-  const passing = fc.tuple(row, day).map(([any, hosting_day]): TransferRow => {
+  const passing = fc.tuple(row, day).map(([any, hostingDay]): TransferRow => {
     const party = any.version_id === theirs.version.id ? theirs : ours;
     const [available, spent] = [account('available', party), account('spent', party)];
     const usual = { ...any, amount_microusd: 7, job_id: null };
@@ -265,7 +271,7 @@ test('of random transfers, the database commits those alone in which `engraft le
           from_account: available,
           to_account: spent,
           version_id: party.version.id,
-          hosting_day,
+          hosting_day: hostingDay,
         };
   });
   await fc.assert(
@@ -282,10 +288,10 @@ test('of random transfers, the database commits those alone in which `engraft le
 });
 
 test('a subject activates a version of its own, and none of another subject', async () => {
-  const activate = (version_id: string) => (trx: Kysely<Database>) =>
+  const activate = (versionId: string) => (trx: Kysely<Database>) =>
     trx
       .updateTable('subjects')
-      .set({ active_version_id: version_id })
+      .set({ active_version_id: versionId })
       .where('id', '=', ours.version.subject_ref)
       .execute();
   assert.match((await refusalOf(activate(theirs.version.id))) ?? '', /subjects_activate_versions_of_their_own/);

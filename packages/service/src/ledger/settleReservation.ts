@@ -29,24 +29,24 @@ export async function settleReservation(trx: Transaction<Database>, settlement: 
   if (transfers.length !== 1 || reservation?.from_account !== accountId('available', project_id)) {
     throw new Error(`job ${job_id} has no open reservation in project ${project_id}`);
   }
-  const reserved_microusd = reservation.amount_microusd;
-  if (!Number.isSafeInteger(charged_microusd) || charged_microusd < 0 || charged_microusd > reserved_microusd) {
+  const reservedMicrousd = reservation.amount_microusd;
+  if (!Number.isSafeInteger(charged_microusd) || charged_microusd < 0 || charged_microusd > reservedMicrousd) {
     throw new RangeError(
-      `job ${job_id} reserved ${reserved_microusd} micro-USD and cannot be charged ${charged_microusd}`,
+      `job ${job_id} reserved ${reservedMicrousd} micro-USD and cannot be charged ${charged_microusd}`,
     );
   }
   const reserved = accountId('reserved', project_id);
-  const move = (kind: TransferKind, to_account: string, amount_microusd: number) => ({
+  const move = (kind: TransferKind, toAccount: string, amountMicrousd: number) => ({
     kind,
     from_account: reserved,
-    to_account,
-    amount_microusd,
+    to_account: toAccount,
+    amount_microusd: amountMicrousd,
     job_id,
     memo,
   });
   const moves = [
     move('post', accountId('spent', project_id), charged_microusd),
-    move('void', accountId('available', project_id), reserved_microusd - charged_microusd),
+    move('void', accountId('available', project_id), reservedMicrousd - charged_microusd),
   ].filter(({ amount_microusd }) => amount_microusd > 0);
   await trx.insertInto('transfers').values(moves).execute();
 }

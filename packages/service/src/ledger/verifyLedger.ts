@@ -10,7 +10,7 @@ export interface LedgerReport {
 }
 
 /** Enough to see what is wrong. A broken ledger may differ everywhere. */
-const differences_max_per_check = 100;
+const maxDifferencesPerCheck = 100;
 
 /**
  * Recomputes every balance and invariant from the entries, on one snapshot, so that it can run beside the service. "The
@@ -24,7 +24,7 @@ export async function verifyLedger(db: Kysely<Database>): Promise<LedgerReport> 
     .execute(async (trx) => {
       const differences: string[] = [];
       for (const check of checks) {
-        const { rows } = await sql<Difference>`${check} limit ${differences_max_per_check}`.execute(trx);
+        const { rows } = await sql<Difference>`${check} limit ${maxDifferencesPerCheck}`.execute(trx);
         differences.push(...rows.map((row) => row.difference));
       }
       const counts = await sql<{ projects: number; transfers: number }>`

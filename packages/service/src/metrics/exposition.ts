@@ -33,14 +33,14 @@ export function writePrometheusText(metrics: Registry): Promise<Exposition> {
  * The library has one format for each registry, and removes `_total` from the names of counters for good when it writes
  * OpenMetrics. So it gets views: objects with their own name and the rest from the metric.
  */
-async function write(metrics: Registry, content_type: RegistryContentType): Promise<Exposition> {
+async function write(metrics: Registry, contentType: RegistryContentType): Promise<Exposition> {
   const views = new Registry<RegistryContentType>();
-  views.setContentType(content_type);
+  views.setContentType(contentType);
   for (const { name } of metrics.getMetricsAsArray()) {
     const metric = metrics.getSingleMetric(name);
     if (metric !== undefined) views.registerMetric(viewOf(metric, name));
   }
-  return { content_type, text: Buffer.from(await views.metrics()) };
+  return { content_type: contentType, text: Buffer.from(await views.metrics()) };
 }
 
 function viewOf(metric: Metric, name: string): Metric {

@@ -42,17 +42,17 @@ describe('what is measured of the database', () => {
     for (const [index, each] of [key, key, key, other].entries()) {
       ids.push(await admitTestLearning(database.db, each, { subject_id: `queued-${index}` }));
     }
-    const claimed = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
+    const claimed = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs: 60_000 });
     assert.equal(claimed?.job_id, ids[0]);
     await database.db
       .updateTable('jobs')
       .set({ status: 'reconciliation_required' })
       .where('id', '=', ids[1] ?? '')
       .execute();
-    const an_hour_ago = { created_at: sql<Date>`now() - interval '1 hour'` };
+    const anHourAgo = { created_at: sql<Date>`now() - interval '1 hour'` };
     await database.db
       .updateTable('jobs')
-      .set(an_hour_ago)
+      .set(anHourAgo)
       .where('id', '=', ids[2] ?? '')
       .execute();
     const value = await read((registry) => watchQueue(database.db, registry));
@@ -76,24 +76,24 @@ describe('what is measured of the database', () => {
   });
 
   it('says that the database is there though all connections of the service are busy', async () => {
-    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-metrics-'));
-    const installation = await openInstallation({ data_folder, database_url: database.url }, { max_connections: 1 });
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-metrics-'));
+    const installation = await openInstallation({ dataFolder, databaseUrl: database.url }, { maxConnections: 1 });
     const value = await installation.db.transaction().execute(async (trx) => {
       await sql`select 1`.execute(trx);
       return read((registry) => watchQueue(installation.watching, registry));
     });
     assert.equal(value('engraft_database_reachable'), 1);
     await installation.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   it('counts the connections in use, idle and waited for', async () => {
     const { db, counts } = openCountedDatabase(database.url, { maxConnections: 1 });
     const state = async () => {
       const value = await read((registry) => watchPool(counts, registry));
-      const [in_use, idle] = ['in_use', 'idle'].map((each) => value(`engraft_database_connections{state="${each}"}`));
+      const [inUse, idle] = ['in_use', 'idle'].map((each) => value(`engraft_database_connections{state="${each}"}`));
       return {
-        in_use,
+        in_use: inUse,
         idle,
         waiting: value('engraft_database_waiting'),
         max: value('engraft_database_connections_max'),

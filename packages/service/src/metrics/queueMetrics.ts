@@ -6,9 +6,9 @@ import type { Database } from '../db/schema.js';
 import { cacheFor } from '../cacheFor.js';
 import { type Queue, readQueue } from '../jobs/readQueue.js';
 
-const fresh_ms = 5_000;
+const freshMs = 5_000;
 /** The longest that a reader of metrics waits for the database. The other metrics matter most when it is away. */
-const patience_ms = 2_000;
+const patienceMs = 2_000;
 
 /**
  * What waits and runs in the whole database, read on demand and the same from every process. While the database does
@@ -16,21 +16,21 @@ const patience_ms = 2_000;
  */
 export function watchQueue(db: Kysely<Database>, registry: Registry): void {
   const read = cacheFor(
-    fresh_ms,
+    freshMs,
     () => readQueue(db),
     () => performance.now(),
   );
   const registers = [registry];
-  const open_jobs = new Gauge({
+  const openJobs = new Gauge({
     name: 'engraft_open_jobs',
     help: 'Jobs of all projects that have not ended; the same number from every process.',
     labelNames: ['kind', 'status'] as const,
     registers,
     async collect() {
-      open_jobs.reset();
+      openJobs.reset();
       for (const { kind, ...counts } of (await soon(read)) ?? []) {
         for (const status of ['queued', 'running', 'reconciliation_required'] as const) {
-          open_jobs.set({ kind, status }, counts[status]);
+          openJobs.set({ kind, status }, counts[status]);
         }
       }
     },
@@ -58,7 +58,7 @@ export function watchQueue(db: Kysely<Database>, registry: Registry): void {
 /** `null` if there is no answer soon. */
 async function soon(read: () => Promise<readonly Queue[]>): Promise<readonly Queue[] | null> {
   const answered = new AbortController();
-  const late = sleep(patience_ms, null, { signal: answered.signal }).catch(() => null);
+  const late = sleep(patienceMs, null, { signal: answered.signal }).catch(() => null);
   try {
     return await Promise.race([read(), late]);
   } catch {

@@ -1,10 +1,10 @@
 import { Histogram, Registry } from 'prom-client';
 
-/** Observes a value. `trace_id` becomes its exemplar; `null` means none. */
+/** Observes a value. `traceId` becomes its exemplar; `null` means none. */
 export type Observe<Label extends string> = (
   labels: Readonly<Record<Label, string | number>>,
   value: number,
-  trace_id: string | null,
+  traceId: string | null,
 ) => void;
 
 interface HistogramOptions<Label extends string> {
@@ -25,7 +25,7 @@ export function tracedHistogram<Label extends string>(
     return (labels, value) => histogram.observe(labels, value);
   }
   const histogram = new Histogram<string>({ ...options, enableExemplars: true, registers: [registry] });
-  return (labels, value, trace_id) => {
-    histogram.observe({ labels, value, ...(trace_id === null ? {} : { exemplarLabels: { trace_id } }) });
+  return (labels, value, traceId) => {
+    histogram.observe({ labels, value, ...(traceId === null ? {} : { exemplarLabels: { trace_id: traceId } }) });
   };
 }

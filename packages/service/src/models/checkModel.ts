@@ -10,7 +10,7 @@ import { answeringSpeed, askingSpeed, readingSpeed, thoroughly, trainingSpeed } 
 import { peakMemory } from './peakMemory.js';
 import { samplePassage } from './sampleTexts.js';
 
-/** What a model is, and what it needs on this machine. */
+/** A description of a model, and its needs on this machine. */
 export interface ModelCheck extends ModelFit {
   /** As in `config.json`. */
   readonly architecture: string;
@@ -31,8 +31,8 @@ export type CheckOutcome =
 /** Loads the model as the service would, renders its template, lets it answer, and trains a few steps. */
 export async function checkModel(config: EngineConfig, logger: Logger): Promise<CheckOutcome> {
   try {
-    const files = await readLearningFiles(config.model_folder);
-    const problems = await templateProblems(config.model_folder);
+    const files = await readLearningFiles(config.modelFolder);
+    const problems = await templateProblems(config.modelFolder);
     const loaded = await loadEngine(config, logger);
     try {
       return { kind: 'checked', check: await measure(config, loaded, files, problems) };
@@ -89,7 +89,7 @@ async function measure(
     parameters,
     contextLength,
     memory: measuredMemory(served, afterwards, training.peak) ??
-      (await estimateMemory(config.model_folder, config.weights, recipe)),
+      (await estimateMemory(config.modelFolder, config.weights, recipe)),
     work,
     secondsPerThousandCharacters: learningSeconds(work, speeds),
     writtenPerSecond: alone.tokensPerSecond,

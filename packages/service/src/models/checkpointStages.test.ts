@@ -28,7 +28,7 @@ async function changedConfig(changes: object): Promise<string> {
   return JSON.stringify({ ...config, ...changes });
 }
 
-/** What is under names in the snapshot when these files were offered. */
+/** Lists the names in the snapshot after these files were offered. */
 async function pulledOf(t: TestContext, files: Files): Promise<readonly string[]> {
   const { hub, pull } = await openBench(t);
   hub.put(modelId, files);

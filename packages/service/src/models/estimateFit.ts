@@ -8,14 +8,14 @@ import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeed
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
 /** Training a token takes this much longer than reading it: forwards and backwards through the model. */
-const trained_per_read = 3;
+const trainedPerRead = 3;
 
 /**
  * Like `checkModel`, but within seconds and beside other work. Memory follows from the model's shape, speeds from a few
  * short calls, and the time of a step from that of reading. Nothing is trained.
  */
 export async function estimateFit(config: EngineConfig, { engine, teachingAdapter }: LoadedEngine): Promise<ModelFit> {
-  const { preset } = await readLearningFiles(config.model_folder);
+  const { preset } = await readLearningFiles(config.modelFolder);
   const recipe = recipeOf(preset, (await engine.describe()).parameters);
   const alone = await answeringSpeed(engine, quickly);
   const writing = await askingSpeed(engine, teachingAdapter, recipe, quickly);
@@ -23,10 +23,10 @@ export async function estimateFit(config: EngineConfig, { engine, teachingAdapte
   const rows = recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch;
   const answer = sampleAnswers[recipe.training.answersWith];
   const { tokens: row } = await engine.encode(recipe.prompts.closedBook(sampleQuestion), answer);
-  const stepSeconds = (rows * row.length * trained_per_read) / reading;
+  const stepSeconds = (rows * row.length * trainedPerRead) / reading;
   const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
   return {
-    memory: await estimateMemory(config.model_folder, config.weights, recipe),
+    memory: await estimateMemory(config.modelFolder, config.weights, recipe),
     work,
     secondsPerThousandCharacters: learningSeconds(work, { reading, writing, stepSeconds }),
     writtenPerSecond: alone.tokensPerSecond,

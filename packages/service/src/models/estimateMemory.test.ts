@@ -20,14 +20,20 @@ const shapes = {
 
 function shape(
   family: string,
-  [vocab_size, hidden_size, intermediate_size, num_hidden_layers]: readonly [number, number, number, number],
-  [num_attention_heads, num_key_value_heads, head_dim]: readonly [number, number, number],
-  max_position_embeddings: number,
+  [vocabSize, hiddenSize, intermediateSize, numHiddenLayers]: readonly [number, number, number, number],
+  [numAttentionHeads, numKeyValueHeads, headDim]: readonly [number, number, number],
+  maxPositionEmbeddings: number,
 ): object {
   return {
     architectures: [`${family}ForCausalLM`],
-    ...{ vocab_size, hidden_size, intermediate_size, num_hidden_layers },
-    ...{ num_attention_heads, num_key_value_heads, head_dim, max_position_embeddings },
+    vocab_size: vocabSize,
+    hidden_size: hiddenSize,
+    intermediate_size: intermediateSize,
+    num_hidden_layers: numHiddenLayers,
+    num_attention_heads: numAttentionHeads,
+    num_key_value_heads: numKeyValueHeads,
+    head_dim: headDim,
+    max_position_embeddings: maxPositionEmbeddings,
     tie_word_embeddings: true,
   };
 }
@@ -40,11 +46,11 @@ after(() => rm(folder, { recursive: true }));
 
 for (const [name, config] of Object.entries(shapes)) {
   test(`docs/models.md has the computed memory of ${name}`, async () => {
-    const model_folder = path.join(folder, name);
-    await mkdir(model_folder);
-    await writeFile(path.join(model_folder, 'config.json'), JSON.stringify(config));
-    const { parameters } = await outlineCheckpoint(model_folder, 'f32', Infinity);
-    const { servingBytes, learningBytes } = await estimateMemory(model_folder, 'f32', defaultRecipe(parameters));
+    const modelFolder = path.join(folder, name);
+    await mkdir(modelFolder);
+    await writeFile(path.join(modelFolder, 'config.json'), JSON.stringify(config));
+    const { parameters } = await outlineCheckpoint(modelFolder, 'f32', Infinity);
+    const { servingBytes, learningBytes } = await estimateMemory(modelFolder, 'f32', defaultRecipe(parameters));
     const row = `| ${name} | ${Math.round(parameters / 1e6)} million | ${formatBytes(servingBytes)} | ${formatBytes(learningBytes)} |`;
     const text = (await readFile(page, 'utf8')).replaceAll(/ +/g, ' ');
     assert.ok(text.includes(row), row);

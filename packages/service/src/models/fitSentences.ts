@@ -4,13 +4,13 @@ import { formatBytes } from '../formatBytes.js';
 export interface ModelMemory {
   /** The most memory that answering takes. */
   readonly servingBytes: number;
-  /** What learning takes in addition. */
+  /** Memory that learning takes in addition. */
   readonly learningBytes: number;
   /** `false` if it follows from the model's shape. */
   readonly isMeasured: boolean;
 }
 
-/** What a model needs on this machine. */
+/** The needs of a model on this machine. */
 export interface ModelFit {
   readonly memory: ModelMemory;
   readonly secondsPerThousandCharacters: number;

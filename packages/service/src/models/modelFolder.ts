@@ -4,7 +4,7 @@ import { findWeightFiles } from '@engraft/engine';
 import { findCachedModel, parseModelName, writeModelName } from '@engraft/hub';
 import { readHubConfig } from '../config/hubConfig.js';
 
-/** What a person's name for a model stands for. */
+/** The model that a person's name for it stands for. */
 export type FoundModel =
   | { readonly kind: 'found'; readonly folder: string }
   /** `advice` says what would help. */

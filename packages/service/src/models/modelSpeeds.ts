@@ -3,30 +3,30 @@ import type { AdapterReference, ChatPrompt, Engine } from '@engraft/engine';
 import type { Recipe } from '@engraft/learning';
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
-/** A speed is measured over at least `enough_ms`, but at most `repetitions_max` times. */
+/** A speed is measured over at least `enoughMs`, but at most `maxRepetitions` times. */
 export interface Effort {
-  readonly enough_ms: number;
-  readonly repetitions_max: number;
+  readonly enoughMs: number;
+  readonly maxRepetitions: number;
   /** Length of a written answer. */
-  readonly answer_tokens: number;
+  readonly answerTokens: number;
   /** Sequences read at once. */
   readonly sequences: number;
 }
 
-export const thoroughly: Effort = { enough_ms: 2000, repetitions_max: 8, answer_tokens: 48, sequences: 8 };
+export const thoroughly: Effort = { enoughMs: 2000, maxRepetitions: 8, answerTokens: 48, sequences: 8 };
 /** Enough for an estimate. */
-export const quickly: Effort = { enough_ms: 0, repetitions_max: 1, answer_tokens: 16, sequences: 2 };
+export const quickly: Effort = { enoughMs: 0, maxRepetitions: 1, answerTokens: 16, sequences: 2 };
 
-const asked_at_once = 8;
+const askedAtOnce = 8;
 
 /** Repeats the work after a first run, which makes graphs. Returns how much of it was done per second. */
-async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_max }: Effort): Promise<number> {
+async function perSecond(work: () => Promise<number>, { enoughMs, maxRepetitions }: Effort): Promise<number> {
   await work();
   const startedAt = performance.now();
   let done = 0;
-  for (let count = 0; count < repetitions_max; count += 1) {
+  for (let count = 0; count < maxRepetitions; count += 1) {
     done += await work();
-    if (performance.now() - startedAt >= enough_ms) break;
+    if (performance.now() - startedAt >= enoughMs) break;
   }
   return done / ((performance.now() - startedAt) / 1000);
 }
@@ -38,7 +38,7 @@ export async function answeringSpeed(
 ): Promise<{ readonly tokensPerSecond: number; readonly text: string }> {
   let answered = '';
   const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Write a story about two friends.' }], thinking: false };
-  const request = { prompt, adapter: null, maxOutputTokens: effort.answer_tokens, temperature: 0 };
+  const request = { prompt, adapter: null, maxOutputTokens: effort.answerTokens, temperature: 0 };
   const tokensPerSecond = await perSecond(async () => {
     const { text, usage } = await engine.generate(request);
     answered = text;
@@ -57,11 +57,11 @@ export async function askingSpeed(
   { prompts }: Recipe,
   effort: Effort,
 ): Promise<number> {
-  const request = { prompt: prompts.list(samplePassage), adapter, maxOutputTokens: effort.answer_tokens };
+  const request = { prompt: prompts.list(samplePassage), adapter, maxOutputTokens: effort.answerTokens };
   const sampling = { temperature: 1, isolationKey: 'speeds' };
   return perSecond(async () => {
     const lists = await Promise.all(
-      Array.from({ length: asked_at_once }, (_, seed) => engine.generate({ ...request, ...sampling, seed })),
+      Array.from({ length: askedAtOnce }, (_, seed) => engine.generate({ ...request, ...sampling, seed })),
     );
     return lists.reduce((sum, { usage }) => sum + usage.outputTokens, 0);
   }, effort);

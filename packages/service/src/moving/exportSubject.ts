@@ -13,7 +13,7 @@ import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import { findExportableVersions, type ExportableVersion } from '../versions/exportableVersions.js';
 import {
   descriptionName,
-  format_version,
+  formatVersion,
   rehearsal,
   type ExportedVersion,
   type SubjectDescription,
@@ -103,7 +103,7 @@ async function describe(
   for (const row of taken) versions.push(await describeVersion(db, row, ids));
   return {
     format: 'engraft-subject',
-    format_version,
+    format_version: formatVersion,
     engraft_version,
     created_at: new Date().toISOString(),
     name,
@@ -113,15 +113,15 @@ async function describe(
   };
 }
 
-/** What was taught to ancestors that stay behind is rehearsed as if it had been taught to this version. */
+/** Questions that taught ancestors which stay behind are rehearsed as if they had taught this version. */
 async function describeVersion(
   db: Kysely<Database>,
   { result, created_at, ...row }: ExportableVersion,
   taken: ReadonlySet<string>,
 ): Promise<ExportedVersion> {
-  const has_parent = row.parent_version_id !== null && taken.has(row.parent_version_id);
+  const hasParent = row.parent_version_id !== null && taken.has(row.parent_version_id);
   const own = rehearsal.safeParse(row.rehearsal).data ?? { training_pairs: [], validation_pairs: [] };
-  const taught = [...(has_parent ? [] : await readEarlierRehearsals(db, row.parent_version_id)), own];
+  const taught = [...(hasParent ? [] : await readEarlierRehearsals(db, row.parent_version_id)), own];
   const report = learningResult.pick({ validation: true, training: true }).safeParse(result);
   const { id, adapter_hash, size_bytes, passed_count, total_count } = row;
   return {
@@ -130,7 +130,7 @@ async function describeVersion(
     size_bytes,
     passed_count,
     total_count,
-    parent_version_id: has_parent ? row.parent_version_id : null,
+    parent_version_id: hasParent ? row.parent_version_id : null,
     created_at: created_at.toISOString(),
     rehearsal: {
       training_pairs: taught.flatMap(({ training_pairs }) => training_pairs),

@@ -5,7 +5,7 @@ import { lockAdapter, recordImportedAdapter, takeImportRecords } from '../adapte
 import type { Database } from '../db/schema.js';
 import { allowIdling, inTransaction, RolledBack } from '../db/transaction.js';
 import { newId } from '../ids.js';
-import { initial_hosting_seconds } from '../jobs/completeLearning.js';
+import { initialHostingSeconds } from '../jobs/completeLearning.js';
 import { endJob, waived } from '../jobs/endJob.js';
 import { insertJob } from '../jobs/insertJob.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
@@ -59,14 +59,14 @@ export async function importSubject(
   subject: SubjectImport,
 ): Promise<ImportOutcome> {
   return inTransaction<ImportOutcome>(db, 'subject.imported', async (trx) => {
-    const base_model_hash = await readBaseModel(trx);
-    if (base_model_hash === null) return { kind: 'model_unknown' };
-    if (base_model_hash !== subject.description.base_model_hash) {
-      return { kind: 'another_model', base_model_hash };
+    const baseModelHash = await readBaseModel(trx);
+    if (baseModelHash === null) return { kind: 'model_unknown' };
+    if (baseModelHash !== subject.description.base_model_hash) {
+      return { kind: 'another_model', base_model_hash: baseModelHash };
     }
-    const adapter_hashes = [...subject.adapters.keys()].sort();
-    for (const adapter_hash of adapter_hashes) await lockAdapter(trx, adapter_hash);
-    await takeImportRecords(trx, adapter_hashes);
+    const adapterHashes = [...subject.adapters.keys()].sort();
+    for (const adapterHash of adapterHashes) await lockAdapter(trx, adapterHash);
+    await takeImportRecords(trx, adapterHashes);
     // The session is silent while files are copied, which may take long: the subject and the balance of the project
     // are locked only after it.
     await allowIdling(trx);
@@ -90,7 +90,7 @@ async function saveVersions(
     versions.map(({ adapter_hash }) => adapter_hash),
   );
   if (there !== null) return new RolledBack<ImportOutcome>({ kind: 'already_there', version_id: there });
-  const api_key_id = await findOrMakeOwnKey(trx, { project_id, ...import_key });
+  const apiKeyId = await findOrMakeOwnKey(trx, { project_id, ...importKey });
   const imported: ImportedVersion[] = [];
   let activated: string | null = null;
   for (const version of versions) {
@@ -101,14 +101,14 @@ async function saveVersions(
       tenant_id,
       name,
       route,
-      api_key_id,
+      api_key_id: apiKeyId,
       base_model_hash,
       parent,
       activate,
     });
     if (saved === 'insufficient_credits') {
-      const needed_microusd = versions.reduce((sum, each) => sum + firstDayMicrousd(each), 0);
-      return new RolledBack<ImportOutcome>({ kind: saved, needed_microusd });
+      const neededMicrousd = versions.reduce((sum, each) => sum + firstDayMicrousd(each), 0);
+      return new RolledBack<ImportOutcome>({ kind: saved, needed_microusd: neededMicrousd });
     }
     imported.push({ ...saved, exported_id: version.id });
     if (activate) activated = saved.id;
@@ -131,11 +131,11 @@ async function saveImported(
   place: ImportPlace,
 ): Promise<Omit<ImportedVersion, 'exported_id'> | 'insufficient_credits'> {
   const { project_id, tenant_id, route, api_key_id, base_model_hash, parent, activate } = place;
-  const job_id = newId('job');
-  const storage_microusd = firstDayMicrousd(version);
-  const request: JobRequest = { kind: 'internalization', content: '', max_cost_microusd: storage_microusd, activate };
+  const jobId = newId('job');
+  const storageMicrousd = firstDayMicrousd(version);
+  const request: JobRequest = { kind: 'internalization', content: '', max_cost_microusd: storageMicrousd, activate };
   await insertJob(trx, {
-    id: job_id,
+    id: jobId,
     project_id,
     tenant_id,
     subject_ref: route.id,
@@ -144,23 +144,23 @@ async function saveImported(
     adapter_version: parent ?? baseVersion,
     request,
     pricing_version: currentPriceCard.version,
-    reserved_microusd: storage_microusd,
+    reserved_microusd: storageMicrousd,
   });
-  const reservation = await reserve(trx, { project_id, job_id, amount_microusd: storage_microusd });
+  const reservation = await reserve(trx, { project_id, job_id: jobId, amount_microusd: storageMicrousd });
   if (reservation.kind !== 'reserved') return reservation.kind;
   const { adapter_hash, size_bytes, passed_count, total_count, rehearsal } = version;
-  await recordImportedAdapter(trx, job_id, adapter_hash);
+  await recordImportedAdapter(trx, jobId, adapter_hash);
   const { id } = await saveVersion(trx, {
     subject_ref: route.id,
     parent_version_id: parent,
-    source_job_id: job_id,
+    source_job_id: jobId,
     adapter_hash,
     base_model_hash,
     size_bytes,
     passed_count,
     total_count,
     rehearsal,
-    hosting_hours: limits.initial_hosting_hours,
+    hosting_hours: limits.initialHostingHours,
   });
   if (activate) {
     const activation = await activateVersion(trx, { subject_ref: route.id, version_id: id, expected_version_id: null });
@@ -172,13 +172,20 @@ async function saveImported(
     activated: activate,
     activation_conflict: false,
   };
-  const job = { id: job_id, project_id, request };
-  await endJob(trx, job, { ...waived, storage_microusd, status: 'ready', result, error_code: null, memo: 'import' });
-  return { id, job_id };
+  const job = { id: jobId, project_id, request };
+  await endJob(trx, job, {
+    ...waived,
+    storage_microusd: storageMicrousd,
+    status: 'ready',
+    result,
+    error_code: null,
+    memo: 'import',
+  });
+  return { id, job_id: jobId };
 }
 
 function firstDayMicrousd({ size_bytes }: ExportedVersion): number {
-  return storageChargeMicrousd(size_bytes, initial_hosting_seconds, currentPriceCard);
+  return storageChargeMicrousd(size_bytes, initialHostingSeconds, currentPriceCard);
 }
 
 function reportOf({ report, passed_count, total_count }: ExportedVersion): NonNullable<ExportedVersion['report']> {
@@ -191,4 +198,4 @@ function reportOf({ report, passed_count, total_count }: ExportedVersion): NonNu
   );
 }
 
-const import_key = { name: 'engraft import', scopes: ['adapters'] } as const;
+const importKey = { name: 'engraft import', scopes: ['adapters'] } as const;

@@ -17,7 +17,7 @@ import { verifyLedger } from '../ledger/verifyLedger.js';
 import { lockRouting } from '../subjects/findSubject.js';
 import { createTestProject } from '../testing/testApp.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
-import { base_model_hash, openBackupSource, type BackupSource } from '../testing/testBackup.js';
+import { baseModelHash, openBackupSource, type BackupSource } from '../testing/testBackup.js';
 import { recordBaseModel } from '../versions/baseModel.js';
 import { exportSubject, type SubjectExport } from './exportSubject.js';
 import { importSubject } from './importSubject.js';
@@ -57,12 +57,12 @@ describe('a subject that moves to another installation', () => {
     return { file, outcome };
   }
 
-  async function bring(file: string, name: string, project_id = there.key.project_id) {
+  async function bring(file: string, name: string, projectId = there.key.project_id) {
     const folder = there.newPath();
     await mkdir(folder);
     const read = await readSubjectFile(file, folder);
     await recordImport(there.database.db, [...read.adapters.keys()]);
-    return importSubject(there.database.db, there.store, { ...read, project_id, tenant_id: 'tenant', name });
+    return importSubject(there.database.db, there.store, { ...read, project_id: projectId, tenant_id: 'tenant', name });
   }
 
   const versionsThere = () => there.database.db.selectFrom('versions').selectAll().orderBy('created_at').execute();
@@ -72,7 +72,7 @@ describe('a subject that moves to another installation', () => {
     assert.deepEqual(await bring(file, 'anna'), { kind: 'model_unknown' });
     await recordBaseModel(there.database.db, 'another');
     assert.deepEqual(await bring(file, 'anna'), { kind: 'another_model', base_model_hash: 'another' });
-    await recordBaseModel(there.database.db, base_model_hash);
+    await recordBaseModel(there.database.db, baseModelHash);
     const poor = await createTestProject(there.database.db, 0);
     const refused = await bring(file, 'anna', poor);
     assert.equal(refused.kind === 'insufficient_credits' && refused.needed_microusd > 0, true);
@@ -99,7 +99,7 @@ describe('a subject that moves to another installation', () => {
       validation_pairs: [...mill.validation_pairs, ...lamp.validation_pairs],
     });
     assert.equal(version.expires_at.getTime() - version.created_at.getTime(), 24 * 3_600_000);
-    assert.equal(version.base_model_hash, base_model_hash);
+    assert.equal(version.base_model_hash, baseModelHash);
     assert.ok(await isAdapterIntact(there.store.locate(version.adapter_hash)));
     const { db } = there.database;
     const kept = await db.selectFrom('kept_adapters').select(['adapter_hash', 'job_id']).execute();
@@ -159,7 +159,7 @@ describe('a subject that moves to another installation', () => {
     await assert.rejects(bring(damaged, 'dora'), { name: 'BackupError', message: /is damaged or incomplete/ });
     const backup = await here.backUp();
     await assert.rejects(bring(backup.file, 'dora'), /is no exported subject: 'engraft-backup.json' is not what comes/);
-    assert.ok((await readdir(there.data_folder)).includes('adapters'));
+    assert.ok((await readdir(there.dataFolder)).includes('adapters'));
   });
 
   it('leaves no adapter behind where its import is killed, nor the record of one, and takes none without a record', async () => {
@@ -249,7 +249,7 @@ describe('a subject that moves to another installation', () => {
     await there.learn('what berta knows', 'berta');
     const run = async (place: BackupSource, ...args: string[]) => {
       const { PATH, HOME } = process.env;
-      const env = { PATH, HOME, DATABASE_URL: place.database.url, ENGRAFT_DATA_DIR: place.data_folder };
+      const env = { PATH, HOME, DATABASE_URL: place.database.url, ENGRAFT_DATA_DIR: place.dataFolder };
       const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
       const ended = once(child, 'exit') as Promise<[number]>;
       const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

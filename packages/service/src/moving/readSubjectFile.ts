@@ -7,7 +7,7 @@ import { BackupError } from '../backup/backupError.js';
 import { kindOfEntry } from '../backup/format.js';
 import { forEachEntry, misplaced, parseJson, textOf } from '../backup/readArchive.js';
 import { checkSeal } from '../backup/seal.js';
-import { description, descriptionName, format_version, outline, type SubjectDescription } from './subjectFile.js';
+import { description, descriptionName, formatVersion, outline, type SubjectDescription } from './subjectFile.js';
 
 export interface ReadSubject {
   readonly description: SubjectDescription;
@@ -58,9 +58,9 @@ async function sizeOf(folder: string): Promise<number> {
 
 function parseDescription(file: string, text: string): SubjectDescription {
   const found = parseJson(file, outline, text);
-  if (found.format_version !== format_version) {
+  if (found.format_version !== formatVersion) {
     throw new BackupError(
-      `${file} is of format ${found.format_version}, and this release reads format ${format_version}: ` +
+      `${file} is of format ${found.format_version}, and this release reads format ${formatVersion}: ` +
         'import it with the release that made it',
     );
   }

@@ -5,13 +5,13 @@ import { z } from 'zod';
  * A subject on its way to another installation: a tar archive, compressed and sealed like a backup. It has
  * `engraft-subject.json`, which is described here, and the adapters of its versions.
  */
-export const format_version = 1;
+export const formatVersion = 1;
 
 export const descriptionName = 'engraft-subject.json';
 
 const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
 
-/** What taught the version, and its ancestors that do not come along. See `Rehearsal` of the learning package. */
+/** The questions that taught the version and its absent ancestors. See `Rehearsal` of the learning package. */
 export const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
 export const exportedVersion = z.strictObject({

@@ -16,7 +16,7 @@ const request: InferenceJobRequest = {
   temperature: 0,
 };
 
-const meter = (input_tokens: number, contextLength: number) => ({ countTokens: () => input_tokens, contextLength });
+const meter = (inputTokens: number, contextLength: number) => ({ countTokens: () => inputTokens, contextLength });
 
 describe('an inference reserves', () => {
   test('"the exact token count of the rendered prompt at the input rate plus the effective output ceiling at the output rate"', async () => {
@@ -34,8 +34,8 @@ describe('an inference reserves', () => {
   });
 
   test('nothing when "the rendered prompt leaves no room for one output token"', async () => {
-    for (const input_tokens of [4_096, 5_000]) {
-      const price = await priceRequest(request, meter(input_tokens, 4_096), currentPriceCard);
+    for (const inputTokens of [4_096, 5_000]) {
+      const price = await priceRequest(request, meter(inputTokens, 4_096), currentPriceCard);
       assert.deepEqual(price, { kind: 'context_length_exceeded' });
     }
     const last = await priceRequest(request, meter(4_095, 4_096), currentPriceCard);
@@ -44,12 +44,12 @@ describe('an inference reserves', () => {
 
   test('enough: `charged = compute + storage ≤ reserved` whatever the model then uses', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(8_000), fc.nat(8_000), fc.nat(8_000), async (input_tokens, cached, written) => {
-        const price = await priceRequest(request, meter(input_tokens, 4_096), currentPriceCard);
+      fc.asyncProperty(fc.nat(8_000), fc.nat(8_000), fc.nat(8_000), async (inputTokens, cached, written) => {
+        const price = await priceRequest(request, meter(inputTokens, 4_096), currentPriceCard);
         if (price.kind !== 'priced' || price.request.kind !== 'inference') return;
         const usage = {
-          input_tokens,
-          cached_input_tokens: Math.min(cached, input_tokens),
+          input_tokens: inputTokens,
+          cached_input_tokens: Math.min(cached, inputTokens),
           output_tokens: Math.min(written, price.request.max_output_tokens),
           training_tokens: 0,
         };

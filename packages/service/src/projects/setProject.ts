@@ -8,13 +8,13 @@ export type SetProjectOutcome = { readonly kind: 'set'; readonly project: Projec
 /** Changes the named settings and keeps the others. At least one must be named. */
 export async function setProject(
   db: Kysely<Database>,
-  project_id: string,
+  projectId: string,
   settings: Partial<ProjectSettings>,
 ): Promise<SetProjectOutcome> {
   const row = await db
     .updateTable('projects')
     .set(settings)
-    .where('id', '=', project_id)
+    .where('id', '=', projectId)
     .returningAll()
     .executeTakeFirst();
   crashPointOnceCommitted(db, 'project.set');

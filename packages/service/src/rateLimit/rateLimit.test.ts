@@ -13,10 +13,10 @@ let database: TestDatabase;
 before(async () => (database = await openTestDatabase()));
 after(() => database.close());
 
-async function createLimitedKey(requests_per_minute: number): Promise<TestKey> {
-  const project_id = await createTestProject(database.db);
-  await setProject(database.db, project_id, { requests_per_minute });
-  return createTestKey(database.db, project_id);
+async function createLimitedKey(requestsPerMinute: number): Promise<TestKey> {
+  const projectId = await createTestProject(database.db);
+  await setProject(database.db, projectId, { requests_per_minute: requestsPerMinute });
+  return createTestKey(database.db, projectId);
 }
 
 /** Lets time pass for a key, without waiting. */
@@ -32,19 +32,19 @@ describe('requests per minute', () => {
     const remaining: number[] = [];
     for (let request = 0; request < 6; request += 1) {
       const allowance = await takeRequest(database.db, key);
-      assert.deepEqual([allowance.kind, allowance.limit_requests], ['taken', 6]);
-      remaining.push(allowance.remaining_requests);
+      assert.deepEqual([allowance.kind, allowance.limitRequests], ['taken', 6]);
+      remaining.push(allowance.remainingRequests);
     }
     assert.deepEqual(remaining, [5, 4, 3, 2, 1, 0]);
     const refused = await takeRequest(database.db, key);
-    assert.deepEqual([refused.kind, refused.remaining_requests], ['refused', 0]);
-    assert.ok(refused.retry_after_ms > 0 && refused.retry_after_ms <= 10_000, `${refused.retry_after_ms}`);
-    assert.ok(refused.reset_ms > 50_000 && refused.reset_ms <= 60_000, `${refused.reset_ms}`);
+    assert.deepEqual([refused.kind, refused.remainingRequests], ['refused', 0]);
+    assert.ok(refused.retryAfterMs > 0 && refused.retryAfterMs <= 10_000, `${refused.retryAfterMs}`);
+    assert.ok(refused.resetMs > 50_000 && refused.resetMs <= 60_000, `${refused.resetMs}`);
     await age(key, 10);
     assert.equal((await takeRequest(database.db, key)).kind, 'taken');
     assert.equal((await takeRequest(database.db, key)).kind, 'refused');
     await age(key, 3_600);
-    assert.equal((await takeRequest(database.db, key)).remaining_requests, 5);
+    assert.equal((await takeRequest(database.db, key)).remainingRequests, 5);
   });
 
   test('a refused request is not counted', async () => {
@@ -93,7 +93,7 @@ describe('a clock that jumps', () => {
     assert.equal((await takeRequest(clock.db, key)).kind, 'taken');
     const refused = await takeRequest(clock.db, key);
     assert.equal(refused.kind, 'refused');
-    assert.ok(refused.retry_after_ms <= 60_000, `${refused.retry_after_ms}`);
+    assert.ok(refused.retryAfterMs <= 60_000, `${refused.retryAfterMs}`);
   });
 
   test('by a little keeps what was taken, and nobody is told to wait longer than a minute', async () => {
@@ -103,44 +103,44 @@ describe('a clock that jumps', () => {
     await clock.set('-15 seconds');
     const refused = await takeRequest(clock.db, key);
     assert.equal(refused.kind, 'refused');
-    assert.ok(refused.retry_after_ms <= 60_000 && refused.reset_ms <= 60_000, `${refused.retry_after_ms}`);
+    assert.ok(refused.retryAfterMs <= 60_000 && refused.resetMs <= 60_000, `${refused.retryAfterMs}`);
   });
 
   test('by a little, who waits as long as they are told is taken', async () => {
-    for (const requests_per_minute of [1, 6]) {
+    for (const requestsPerMinute of [1, 6]) {
       await clock.set('0');
-      const key = await createLimitedKey(requests_per_minute);
-      for (let request = 0; request < requests_per_minute; request += 1) await takeRequest(clock.db, key);
+      const key = await createLimitedKey(requestsPerMinute);
+      for (let request = 0; request < requestsPerMinute; request += 1) await takeRequest(clock.db, key);
       await clock.set('-15 seconds');
       const refused = await takeRequest(clock.db, key);
       assert.equal(refused.kind, 'refused');
-      await clock.set(`${Math.ceil(refused.retry_after_ms / 1000) - 15} seconds`);
-      assert.equal((await takeRequest(clock.db, key)).kind, 'taken', `${refused.retry_after_ms} ms`);
+      await clock.set(`${Math.ceil(refused.retryAfterMs / 1000) - 15} seconds`);
+      assert.equal((await takeRequest(clock.db, key)).kind, 'taken', `${refused.retryAfterMs} ms`);
     }
   });
 
   test('by anything, leaves a bucket that refills evenly', async () => {
     // In steps of the refill, beside which the time that the test itself takes is nothing.
     const jump = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -10_000, max: 10_000 }));
-    const step_seconds = 20;
+    const stepSeconds = 20;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(jump), { maxLength: 30 }), async (jumps) => {
-        const key = await createLimitedKey(60 / step_seconds);
-        let [now_seconds, full_at_seconds] = [0, -Infinity];
+        const key = await createLimitedKey(60 / stepSeconds);
+        let [nowSeconds, fullAtSeconds] = [0, -Infinity];
         await clock.set('0');
         for (const steps of jumps) {
           if (steps !== null) {
-            now_seconds += steps * step_seconds;
-            await clock.set(`${now_seconds} seconds`);
+            nowSeconds += steps * stepSeconds;
+            await clock.set(`${nowSeconds} seconds`);
             continue;
           }
           const allowance = await takeRequest(clock.db, key);
-          if (full_at_seconds > now_seconds + 80) full_at_seconds = now_seconds;
-          const next_seconds = Math.max(full_at_seconds, now_seconds) + step_seconds;
-          const free = next_seconds <= now_seconds + 60;
-          if (free) full_at_seconds = next_seconds;
+          if (fullAtSeconds > nowSeconds + 80) fullAtSeconds = nowSeconds;
+          const nextSeconds = Math.max(fullAtSeconds, nowSeconds) + stepSeconds;
+          const free = nextSeconds <= nowSeconds + 60;
+          if (free) fullAtSeconds = nextSeconds;
           assert.equal(allowance.kind, free ? 'taken' : 'refused');
-          assert.ok(allowance.retry_after_ms <= step_seconds * 1_000 && allowance.reset_ms <= 60_000);
+          assert.ok(allowance.retryAfterMs <= stepSeconds * 1_000 && allowance.resetMs <= 60_000);
         }
       }),
       { numRuns: 30 },
@@ -167,9 +167,9 @@ describe('"429: rate limited"', () => {
     assert.equal(error['request_id'], refused.headers['x-request-id']);
     assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
     assert.match(String(refused.headers['x-ratelimit-reset-requests']), /^\d+(\.\d+)?s$/);
-    const retry_after_s = Number(refused.headers['retry-after']);
-    assert.ok(Number.isInteger(retry_after_s) && retry_after_s >= 1 && retry_after_s <= 30);
-    await age(key, retry_after_s);
+    const retryAfterS = Number(refused.headers['retry-after']);
+    assert.ok(Number.isInteger(retryAfterS) && retryAfterS >= 1 && retryAfterS <= 30);
+    await age(key, retryAfterS);
     assert.equal((await get()).statusCode, 200);
     await app.close();
   });
@@ -193,8 +193,8 @@ describe('"429: rate limited"', () => {
     const key = await createLimitedKey(1);
     const reader = await createTestKey(database.db, key.project_id, { scopes: ['read'] });
     const { app } = buildTestApp(database.db);
-    const post = async (with_key: TestKey) =>
-      (await call(app, 'POST', '/v1/inferences', { key: with_key, body: '['.repeat(100_001) })).statusCode;
+    const post = async (withKey: TestKey) =>
+      (await call(app, 'POST', '/v1/inferences', { key: withKey, body: '['.repeat(100_001) })).statusCode;
     assert.deepEqual([await post(reader), await post(reader)], [403, 403]);
     assert.equal((await call(app, 'GET', '/v1/subjects', { key: reader })).statusCode, 200);
     assert.deepEqual([await post(key), await post(key)], [413, 429]);

@@ -5,40 +5,40 @@ import { createRequestLimit } from './requestLimit.js';
 
 describe('a limit in memory', () => {
   test('takes and refuses as a bucket of tokens does that fills evenly', () => {
-    const wait = fc.record({ wait_ms: fc.nat(400) });
+    const wait = fc.record({ waitMs: fc.nat(400) });
     const steps = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant('take' as const) }, wait), { maxLength: 200 });
     // Steps of whole milliseconds, so that both count exactly.
     const rates = fc.record({
-      burst_requests: fc.integer({ min: 1, max: 20 }),
-      requests_per_second: fc.constantFrom(1, 5, 20, 100),
+      burstRequests: fc.integer({ min: 1, max: 20 }),
+      requestsPerSecond: fc.constantFrom(1, 5, 20, 100),
     });
     const check = (
-      rate: { burst_requests: number; requests_per_second: number },
-      given: readonly ('take' | { wait_ms: number })[],
+      rate: { burstRequests: number; requestsPerSecond: number },
+      given: readonly ('take' | { waitMs: number })[],
     ) => {
       let now = 1_000;
-      const limit = createRequestLimit({ ...rate, callers_max: 10, now_ms: () => now });
-      const step_ms = 1_000 / rate.requests_per_second;
+      const limit = createRequestLimit({ ...rate, maxCallers: 10, nowMs: () => now });
+      const stepMs = 1_000 / rate.requestsPerSecond;
       // The model: milliseconds that are saved up.
-      let saved_ms = rate.burst_requests * step_ms;
+      let savedMs = rate.burstRequests * stepMs;
       for (const step of given) {
         if (step !== 'take') {
-          now += step.wait_ms;
-          saved_ms = Math.min(rate.burst_requests * step_ms, saved_ms + step.wait_ms);
+          now += step.waitMs;
+          savedMs = Math.min(rate.burstRequests * stepMs, savedMs + step.waitMs);
           continue;
         }
-        const { kind, remaining_requests, retry_after_ms } = limit.take('caller');
-        assert.equal(kind, saved_ms >= step_ms ? 'taken' : 'refused');
-        if (kind === 'taken') saved_ms -= step_ms;
-        assert.equal(remaining_requests, Math.floor(saved_ms / step_ms));
-        assert.equal(retry_after_ms, Math.max(0, step_ms - saved_ms));
+        const { kind, remainingRequests, retryAfterMs } = limit.take('caller');
+        assert.equal(kind, savedMs >= stepMs ? 'taken' : 'refused');
+        if (kind === 'taken') savedMs -= stepMs;
+        assert.equal(remainingRequests, Math.floor(savedMs / stepMs));
+        assert.equal(retryAfterMs, Math.max(0, stepMs - savedMs));
       }
     };
     fc.assert(fc.property(rates, steps, check));
   });
 
   test('counts each caller apart, and not what is given back', () => {
-    const limit = createRequestLimit({ burst_requests: 2, requests_per_second: 1, callers_max: 10, now_ms: () => 0 });
+    const limit = createRequestLimit({ burstRequests: 2, requestsPerSecond: 1, maxCallers: 10, nowMs: () => 0 });
     const take = (caller: string): string => limit.take(caller).kind;
     assert.deepEqual([take('a'), take('a'), take('a'), take('b')], ['taken', 'taken', 'refused', 'taken']);
     limit.giveBack('a');
@@ -48,7 +48,7 @@ describe('a limit in memory', () => {
 
   test('gives nobody more than a full bucket for what is given back late', () => {
     let now = 0;
-    const limit = createRequestLimit({ burst_requests: 2, requests_per_second: 1, callers_max: 10, now_ms: () => now });
+    const limit = createRequestLimit({ burstRequests: 2, requestsPerSecond: 1, maxCallers: 10, nowMs: () => now });
     limit.take('a');
     now = 60_000;
     limit.giveBack('a');
@@ -59,7 +59,7 @@ describe('a limit in memory', () => {
   });
 
   test('remembers so many callers, and forgets the one that was taken longest ago', () => {
-    const limit = createRequestLimit({ burst_requests: 1, requests_per_second: 1, callers_max: 2, now_ms: () => 0 });
+    const limit = createRequestLimit({ burstRequests: 1, requestsPerSecond: 1, maxCallers: 2, nowMs: () => 0 });
     for (const caller of ['a', 'b']) limit.take(caller);
     assert.equal(limit.take('a').kind, 'refused');
     limit.take('c');

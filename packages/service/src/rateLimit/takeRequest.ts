@@ -3,14 +3,14 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { describeAllowance, type RequestAllowance } from './requestAllowance.js';
 
-const window_ms = 60_000;
+const windowMs = 60_000;
 
 /**
  * When the bucket is full, or was. No bucket is full later than a minute from now, but a statement that has waited for
  * another, for at most 20 seconds, may find one that is. A clock that has gone back since wrote any later time, so the
  * bucket begins anew.
  */
-const full_at = sql`(case when bucket.full_at <= now() + interval '80 seconds'
+const fullAt = sql`(case when bucket.full_at <= now() + interval '80 seconds'
   then greatest(bucket.full_at, now()) else now() end)`;
 
 /**
@@ -34,8 +34,8 @@ export async function takeRequest(
       insert into rate_limits as bucket (api_key_id, full_at)
       select ${key.id}, now() + step from settings
       on conflict (api_key_id) do update
-        set full_at = ${full_at} + (excluded.full_at - now())
-        where ${full_at} + (excluded.full_at - now()) <= now() + interval '1 minute'
+        set full_at = ${fullAt} + (excluded.full_at - now())
+        where ${fullAt} + (excluded.full_at - now()) <= now() + interval '1 minute'
       returning full_at
     )
     select requests_per_minute, taken.full_at is not null as taken,
@@ -46,9 +46,9 @@ export async function takeRequest(
   crashPoint('request.counted');
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
-  if (row.full_after_ms > window_ms) await shortenBucket(db, key.id);
-  const full_after_ms = Math.min(Math.max(0, row.full_after_ms), window_ms);
-  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, window_ms, full_after_ms);
+  if (row.full_after_ms > windowMs) await shortenBucket(db, key.id);
+  const fullAfterMs = Math.min(Math.max(0, row.full_after_ms), windowMs);
+  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, windowMs, fullAfterMs);
 }
 
 /**
@@ -56,12 +56,12 @@ export async function takeRequest(
  * long as it is told would be refused again. Uses the time of this very moment, which is later than any statement that
  * waited.
  */
-async function shortenBucket(db: Kysely<Database>, api_key_id: string): Promise<void> {
+async function shortenBucket(db: Kysely<Database>, apiKeyId: string): Promise<void> {
   const latest = sql<Date>`clock_timestamp() + interval '1 minute'`;
   await db
     .updateTable('rate_limits')
     .set({ full_at: latest })
-    .where('api_key_id', '=', api_key_id)
+    .where('api_key_id', '=', apiKeyId)
     .where('full_at', '>', latest)
     .execute();
   crashPoint('bucket.shortened');

@@ -5,15 +5,15 @@ import type { Database } from '../db/schema.js';
 /** A time this far in the future was not just written by another statement, but by a clock that was ahead. */
 const tolerance = sql`interval '1 minute'`;
 /** Hosting is renewed for 24 hours when an hour is left, so no deadline lies farther ahead. See `renewHosting`. */
-const hours_left_max = 25;
+const maxHoursLeft = 25;
 /** A jump affects every version, and one statement must not take too long. */
-const batch_versions = 5_000;
+const batchVersions = 5_000;
 
 /**
  * A round ended the version at a time that has not come yet, so it should not have. Does not apply if its files are
  * gone.
  */
-export const ended_by_wrong_clock = sql<boolean>`(versions.retention_ended_by is not distinct from 'retention'
+export const endedByWrongClock = sql<boolean>`(versions.retention_ended_by is not distinct from 'retention'
   and versions.retention_ended_at > now() + ${tolerance} and versions.files_deleted_at is null)`;
 
 /**
@@ -29,7 +29,7 @@ export async function correctDeadlines(db: Kysely<Database>, only?: string): Pro
   for (;;) {
     const batch = await correctBatch(db, only);
     corrected += batch;
-    if (batch < batch_versions) return corrected;
+    if (batch < batchVersions) return corrected;
   }
 }
 
@@ -38,13 +38,13 @@ async function correctBatch(db: Kysely<Database>, only?: string): Promise<number
   const others = only === undefined ? sql`skip locked` : sql``;
   const { numAffectedRows } = await sql`
     with wrong as (
-      select id, versions.retention_ended_at is not null and not ${ended_by_wrong_clock} as ended,
-        ceil(extract(epoch from versions.expires_at - now()) / 86400 - ${hours_left_max}::numeric / 24) as days_too_many
+      select id, versions.retention_ended_at is not null and not ${endedByWrongClock} as ended,
+        ceil(extract(epoch from versions.expires_at - now()) / 86400 - ${maxHoursLeft}::numeric / 24) as days_too_many
       from versions
       where (versions.retention_ended_at > now() + ${tolerance}
         or versions.retention_ended_at is null
-          and versions.expires_at > now() + ${hours_left_max} * interval '1 hour' + ${tolerance}) ${which}
-      limit ${batch_versions}
+          and versions.expires_at > now() + ${maxHoursLeft} * interval '1 hour' + ${tolerance}) ${which}
+      limit ${batchVersions}
       for no key update ${others}
     )
     update versions set

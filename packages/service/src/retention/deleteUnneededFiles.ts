@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { lockAdapter, mayDeleteAdapters } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
-import { steady_time } from '../clock/observeClock.js';
+import { steadyTime } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { forEachIndependently } from './independently.js';
@@ -12,13 +12,13 @@ import { forEachIndependently } from './independently.js';
  * was wrong for a moment, or a service that was stopped for weeks, deletes nothing at once. Erased versions lose their
  * files at once.
  */
-const grace_days = 7;
+const graceDays = 7;
 /**
  * How long a record stays after its job has ended, or its import has begun, while its files are looked for again. A
  * worker that had lost the job may still be copying them into the store. This is far longer than a copy takes.
  */
-const late_copy_hours = 24;
-const adapters_per_round = 200;
+const lateCopyHours = 24;
+const adaptersPerRound = 200;
 
 /**
  * Deletes the adapters that nobody needs any more: those of expired versions ("its files are deleted 7 days later. The
@@ -31,9 +31,9 @@ export async function deleteUnneededFiles(
   store: AdapterStore,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
+  const adapters = await unneededAdapters(db).distinct().limit(adaptersPerRound).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
-  return forEachIndependently(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
+  return forEachIndependently(hashes, (adapterHash) => deleteIfUnneeded(db, store, adapterHash), stopping);
 }
 
 /** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */
@@ -65,7 +65,7 @@ function unneededAdapters(db: Kysely<Database>) {
               version.or([
                 version('versions.retention_ended_at', 'is', null),
                 sql<boolean>`(greatest(versions.expires_at, versions.retention_ended_at)
-                  <= ${steady_time} - ${grace_days} * interval '24 hours') is not true`,
+                  <= ${steadyTime} - ${graceDays} * interval '24 hours') is not true`,
               ]),
             ),
         ),
@@ -73,33 +73,33 @@ function unneededAdapters(db: Kysely<Database>) {
     );
 }
 
-async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
+async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapterHash: string): Promise<boolean> {
   return inTransaction<boolean>(db, 'adapter.deletion_recorded', async (trx) => {
     // A backup may be reading it. A later round deletes it.
     if (!(await mayDeleteAdapters(trx))) return false;
-    await lockAdapter(trx, adapter_hash);
+    await lockAdapter(trx, adapterHash);
     // Looks again under the lock, since a job may be about to keep it now.
     const unneeded = await unneededAdapters(trx)
-      .where('kept_adapters.adapter_hash', '=', adapter_hash)
+      .where('kept_adapters.adapter_hash', '=', adapterHash)
       .executeTakeFirst();
     if (unneeded === undefined) return false;
     // A crash before the commit repeats this, and then finds nothing to do.
-    const was_there = await store.remove(adapter_hash);
+    const wasThere = await store.remove(adapterHash);
     await trx
       .updateTable('versions')
       .set({ files_deleted_at: sql<Date>`now()` })
-      .where('adapter_hash', '=', adapter_hash)
+      .where('adapter_hash', '=', adapterHash)
       .where('files_deleted_at', 'is', null)
       .execute();
-    const long_ago = sql<Date>`now() - ${late_copy_hours} * interval '1 hour'`;
-    const ended = trx.selectFrom('jobs').select('id').where('updated_at', '<=', long_ago);
+    const longAgo = sql<Date>`now() - ${lateCopyHours} * interval '1 hour'`;
+    const ended = trx.selectFrom('jobs').select('id').where('updated_at', '<=', longAgo);
     await trx
       .deleteFrom('kept_adapters')
-      .where('adapter_hash', '=', adapter_hash)
+      .where('adapter_hash', '=', adapterHash)
       .where((eb) =>
-        eb.or([eb('job_id', 'in', ended), eb.and([eb('job_id', 'is', null), eb('created_at', '<=', long_ago)])]),
+        eb.or([eb('job_id', 'in', ended), eb.and([eb('job_id', 'is', null), eb('created_at', '<=', longAgo)])]),
       )
       .execute();
-    return was_there;
+    return wasThere;
   });
 }

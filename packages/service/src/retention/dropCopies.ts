@@ -26,6 +26,6 @@ export async function dropCopies(db: Kysely<Database>, store: AdapterStore, stop
     )
     .execute();
   const kept = new Set(needed.map(({ adapter_hash }) => adapter_hash));
-  const unneeded = copied.filter((adapter_hash) => !kept.has(adapter_hash));
-  return forEachIndependently(unneeded, (adapter_hash) => store.dropCopy(adapter_hash), stopping);
+  const unneeded = copied.filter((adapterHash) => !kept.has(adapterHash));
+  return forEachIndependently(unneeded, (adapterHash) => store.dropCopy(adapterHash), stopping);
 }

@@ -30,7 +30,7 @@ describe('what is forgotten', () => {
       call(app, 'POST', '/v1/inferences', { key, body: question, headers: { 'idempotency-key': 'asked-once' } });
     const sent = await send();
     const { id } = sent.json<{ id: string }>();
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms: 60_000 });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs: 60_000 });
     assert.ok(job !== null);
     const result = { text: 'It is Anna.', finish_reason: 'stop' } as const;
     await completeInference(database.db, job, { kind: 'succeeded', usage, result });

@@ -1,12 +1,12 @@
 import { sql, type Kysely } from 'kysely';
-import { steady_time } from '../clock/observeClock.js';
+import { steadyTime } from '../clock/observeClock.js';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { forgetJobs } from '../jobs/forgetJobs.js';
 
-const batch_jobs = 500;
-const batch_versions = 1_000;
+const batchJobs = 500;
+const batchVersions = 1_000;
 
 /**
  * Forgets the jobs that ended this many days ago, by `steady_time`: a clock that was wrong for a moment forgets
@@ -14,7 +14,7 @@ const batch_versions = 1_000;
  */
 export async function forgetEndedJobs(
   db: Kysely<Database>,
-  retention_days: number,
+  retentionDays: number,
   stopping?: AbortSignal,
 ): Promise<number> {
   let forgotten = 0;
@@ -25,9 +25,9 @@ export async function forgetEndedJobs(
         .select('id')
         .where('settled', '=', true)
         .where('forgotten_at', 'is', null)
-        .where('updated_at', '<=', sql<Date>`${steady_time} - ${retention_days} * interval '24 hours'`)
+        .where('updated_at', '<=', sql<Date>`${steadyTime} - ${retentionDays} * interval '24 hours'`)
         .orderBy('updated_at')
-        .limit(batch_jobs)
+        .limit(batchJobs)
         .modifyEnd(sql`for no key update skip locked`)
         .execute();
       await forgetJobs(
@@ -37,7 +37,7 @@ export async function forgetEndedJobs(
       return due.length;
     });
     forgotten += batch;
-    if (batch < batch_jobs) break;
+    if (batch < batchJobs) break;
   }
   return forgotten;
 }
@@ -66,7 +66,7 @@ export async function forgetRehearsals(db: Kysely<Database>, stopping?: AbortSig
           ),
         ),
       )
-      .limit(batch_versions)
+      .limit(batchVersions)
       .modifyEnd(sql`for no key update skip locked`);
     const { numUpdatedRows } = await db
       .updateTable('versions')

@@ -29,13 +29,13 @@ describe('an adapter that the bucket has lost', () => {
 
   it('stays marked as damaged while only this machine has a copy', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
-    const adapter_hash = await keepTestAdapter(store, 'lost');
-    await createTestVersion(database.db, key, { adapter_hash });
-    await markAdapterDamaged(database.db, adapter_hash);
+    const adapterHash = await keepTestAdapter(store, 'lost');
+    await createTestVersion(database.db, key, { adapter_hash: adapterHash });
+    await markAdapterDamaged(database.db, adapterHash);
     const objects = [...stub.objects].filter(([name]) => name.includes('/sha256-'));
     assert.equal(objects.length, 2);
     for (const [name] of objects) stub.objects.delete(name);
-    assert.equal(await store.isIntact(adapter_hash), true, 'the copy is');
+    assert.equal(await store.isIntact(adapterHash), true, 'the copy is');
     assert.equal(await recheckDamaged(database.db, store), 0);
     for (const [name, content] of objects) stub.objects.set(name, content);
     assert.equal(await recheckDamaged(database.db, store), 1);

@@ -21,8 +21,8 @@ export async function recheckDamaged(
     .where('retention_ended_at', 'is', null)
     .where('files_deleted_at', 'is', null)
     .execute();
-  const recheck = (adapter_hash: string): Promise<boolean> =>
-    unmarkIfIntact(db, store, adapter_hash, stopping).catch((error: unknown) => {
+  const recheck = (adapterHash: string): Promise<boolean> =>
+    unmarkIfIntact(db, store, adapterHash, stopping).catch((error: unknown) => {
       // The next start looks again.
       if (stopping?.aborted === true) return false;
       throw error;

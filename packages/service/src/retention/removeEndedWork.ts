@@ -8,21 +8,21 @@ import type { Database } from '../db/schema.js';
  */
 export async function removeEndedWork(
   db: Kysely<Database>,
-  data_folder: string,
+  dataFolder: string,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const job_ids = await listWorkFolders(data_folder);
-  if (job_ids.length === 0) return 0;
+  const jobIds = await listWorkFolders(dataFolder);
+  if (jobIds.length === 0) return 0;
   const ended = await db
     .selectFrom('jobs')
     .select('id')
-    .where('id', 'in', job_ids)
+    .where('id', 'in', jobIds)
     .where('status', 'not in', ['queued', 'running'])
     .execute();
   let removed = 0;
   for (const { id } of ended) {
     if (stopping?.aborted === true) break;
-    await removeWorkFolder(data_folder, id);
+    await removeWorkFolder(dataFolder, id);
     removed += 1;
   }
   return removed;

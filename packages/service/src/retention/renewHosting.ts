@@ -3,17 +3,17 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
-import { of_another_model } from '../versions/baseModel.js';
+import { ofAnotherModel } from '../versions/baseModel.js';
 import { repeatIndependently } from './independently.js';
 
-const day_seconds = 86_400;
+const daySeconds = 86_400;
 /** A deadline this close is moved on, so that a version in use never passes it between two rounds. */
-const ahead_hours = 1;
+const aheadHours = 1;
 /**
  * Whether the service was stopped for long or the clock jumped cannot be known, so at most this many missed days are
  * charged at once.
  */
-const missed_days_charged_max = 7;
+const maxMissedDaysCharged = 7;
 
 /**
  * "After [the first 24 hours] each retained version is charged a day in advance and its `expires_at` moves on by that
@@ -30,8 +30,8 @@ const missed_days_charged_max = 7;
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   let last: DueVersion | null = null;
-  const had_their_turn = new Set<string>();
-  const renewNext = async (begin: (version_id: string) => void): Promise<boolean> => {
+  const hadTheirTurn = new Set<string>();
+  const renewNext = async (begin: (versionId: string) => void): Promise<boolean> => {
     // A transaction that met a conflict is run again, and must find the same version.
     const attempt: { passed: DueVersion | null; begun: string | null } = { passed: last, begun: null };
     try {
@@ -43,7 +43,7 @@ export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal)
           if (due === null) return false;
           attempt.passed = due;
           // A new deadline may also be close. The next round moves it on.
-          if (had_their_turn.has(due.id)) continue;
+          if (hadTheirTurn.has(due.id)) continue;
           attempt.begun = due.id;
           return renewOrEnd(trx, due.id);
         }
@@ -52,7 +52,7 @@ export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal)
       // A version that cannot be renewed has had its turn, too. Otherwise the round would not end.
       last = attempt.passed;
       if (attempt.begun !== null) {
-        had_their_turn.add(attempt.begun);
+        hadTheirTurn.add(attempt.begun);
         begin(attempt.begun);
       }
     }
@@ -85,7 +85,7 @@ function dueVersions(db: Kysely<Database>) {
     .selectFrom('versions')
     .select('versions.id')
     .where('versions.retention_ended_at', 'is', null)
-    .where('versions.expires_at', '<=', sql<Date>`now() + ${ahead_hours} * interval '1 hour'`)
+    .where('versions.expires_at', '<=', sql<Date>`now() + ${aheadHours} * interval '1 hour'`)
     .orderBy('versions.expires_at');
 }
 
@@ -96,7 +96,7 @@ function dueVersions(db: Kysely<Database>) {
  */
 export async function renewOrEnd(
   trx: Transaction<Database>,
-  version_id: string,
+  versionId: string,
   { wait = false }: { readonly wait?: boolean } = {},
 ): Promise<boolean> {
   const others = wait ? sql`` : sql`skip locked`;
@@ -107,48 +107,48 @@ export async function renewOrEnd(
     .select(['versions.size_bytes', 'subjects.project_id'])
     .select([
       sql<boolean>`versions.expires_at <= now()`.as('expired'),
-      of_another_model.as('of_another_model'),
-      days_to_host.as('days'),
+      ofAnotherModel.as('of_another_model'),
+      daysToHost.as('days'),
       sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
       // A damaged version is not charged. For any other, the last of these days must begin within the project's
       // retention, unless the version is active.
       sql<boolean>`versions.damaged_at is null and (subjects.active_version_id is not distinct from versions.id
-        or versions.expires_at + (${days_to_host} - 1) * interval '24 hours'
+        or versions.expires_at + (${daysToHost} - 1) * interval '24 hours'
           < versions.created_at + projects.version_retention_days * interval '24 hours')`.as('retained'),
     ])
-    .where('versions.id', '=', version_id)
+    .where('versions.id', '=', versionId)
     .modifyEnd(sql`for no key update of versions, subjects ${others}`)
     .executeTakeFirst();
   if (version === undefined) return false;
   const { project_id, size_bytes, days, first_day, expired, retained, of_another_model: unusable } = version;
-  const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
+  const dayMicrousd = storageChargeMicrousd(size_bytes, daySeconds, currentPriceCard);
   // A version that nobody can use costs nothing, and is kept in case its checkpoint comes back.
-  const days_charged = unusable ? [] : daysToCharge(first_day, days);
-  const charged = { project_id, version_id, days: days_charged, day_microusd };
+  const daysCharged = unusable ? [] : daysToCharge(first_day, days);
+  const charged = { project_id, version_id: versionId, days: daysCharged, day_microusd: dayMicrousd };
   const payment = retained ? await payDays(trx, charged) : 'unaffordable';
   if (payment === 'paid') {
     await trx
       .updateTable('versions')
       .set({ expires_at: sql<Date>`expires_at + ${days} * interval '24 hours'` })
-      .where('id', '=', version_id)
+      .where('id', '=', versionId)
       .execute();
     return true;
   }
-  const may_still_be_paid = payment === 'reserved_for_jobs' && days === 1;
-  if (expired && !may_still_be_paid) await endRetention(trx, version_id);
+  const mayStillBePaid = payment === 'reserved_for_jobs' && days === 1;
+  if (expired && !mayStillBePaid) await endRetention(trx, versionId);
   return false;
 }
 
 /** Whole days until the deadline lies ahead again, at least one. */
-const days_to_host = sql<number>`(
+const daysToHost = sql<number>`(
   1 + greatest(0, floor(extract(epoch from now() - versions.expires_at) / 86400)))::float8`;
 
 /**
  * Days of hosting, by their number since the version's creation. The job pays the first, 0. A wrong clock may give
  * earlier ones.
  */
-function daysToCharge(first_day: number, days: number): readonly number[] {
-  const missed = Array.from({ length: Math.min(days, missed_days_charged_max) }, (_, index) => first_day + index);
+function daysToCharge(firstDay: number, days: number): readonly number[] {
+  const missed = Array.from({ length: Math.min(days, maxMissedDaysCharged) }, (_, index) => firstDay + index);
   return missed.filter((day) => day > 0);
 }
 
@@ -171,9 +171,9 @@ async function payDays(
   const unpaid = days.filter((day) => !paid.has(day));
   if (unpaid.length === 0) return 'paid';
   const { available_microusd, reserved_microusd } = await lockBalance(trx, project_id);
-  const cost_microusd = unpaid.length * day_microusd;
-  if (available_microusd + reserved_microusd < cost_microusd) return 'unaffordable';
-  if (available_microusd < cost_microusd) return 'reserved_for_jobs';
+  const costMicrousd = unpaid.length * day_microusd;
+  if (available_microusd + reserved_microusd < costMicrousd) return 'unaffordable';
+  if (available_microusd < costMicrousd) return 'reserved_for_jobs';
   const day = {
     kind: 'hosting' as const,
     from_account: accountId('available', project_id),
@@ -183,21 +183,21 @@ async function payDays(
   };
   await trx
     .insertInto('transfers')
-    .values(unpaid.map((hosting_day) => ({ ...day, hosting_day })))
+    .values(unpaid.map((hostingDay) => ({ ...day, hosting_day: hostingDay })))
     .execute();
   return 'paid';
 }
 
 async function paidDays(
   trx: Transaction<Database>,
-  version_id: string,
+  versionId: string,
   days: readonly number[],
 ): Promise<ReadonlySet<number | null>> {
   if (days.length === 0) return new Set();
   const rows = await trx
     .selectFrom('transfers')
     .select('hosting_day')
-    .where('version_id', '=', version_id)
+    .where('version_id', '=', versionId)
     .where('hosting_day', 'in', days)
     .execute();
   return new Set(rows.map(({ hosting_day }) => hosting_day));
@@ -207,10 +207,10 @@ async function paidDays(
  * Ends the version's retention. Credit that comes later does not pay for days on which it could not be used. This is
  * undone only if the clock turns out to have been ahead, see `correctDeadlines`.
  */
-async function endRetention(trx: Transaction<Database>, version_id: string): Promise<void> {
+async function endRetention(trx: Transaction<Database>, versionId: string): Promise<void> {
   await trx
     .updateTable('versions')
     .set({ retention_ended_at: sql<Date>`now()`, retention_ended_by: 'retention' })
-    .where('id', '=', version_id)
+    .where('id', '=', versionId)
     .execute();
 }

@@ -15,14 +15,14 @@ import { startRetention } from './startRetention.js';
 
 describe('rounds of retention', () => {
   let database: TestDatabase;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-rounds-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-rounds-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   it('of several workers share what is due, pass over what another is at, and come to it later', async () => {
@@ -56,36 +56,36 @@ describe('rounds of retention', () => {
 
   it('keep nobody waiting for the first one, and end in the middle when they are told to stop', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
-    const job_id = await admitTestLearning(database.db, key);
+    const jobId = await admitTestLearning(database.db, key);
     const { project_id } = key;
     await database.db.transaction().execute(async (trx) => {
       await sql`insert into transfers (kind, from_account, to_account, amount_microusd, job_id)
-        values ('void', 'reserved:' || ${project_id}, 'available:' || ${project_id}, 1000000, ${job_id})`.execute(trx);
+        values ('void', 'reserved:' || ${project_id}, 'available:' || ${project_id}, 1000000, ${jobId})`.execute(trx);
       await trx.updateTable('jobs').set({ status: 'failed', phase: 'done', settled: true }).execute();
     });
     const hashes = Array.from({ length: 50 }, (_, index) => `sha256:${index.toString(16).padStart(64, '0')}`);
     await database.db
       .insertInto('kept_adapters')
-      .values(hashes.map((adapter_hash) => ({ adapter_hash, job_id })))
+      .values(hashes.map((adapterHash) => ({ adapter_hash: adapterHash, job_id: jobId })))
       .execute();
     // A fault injector: a slow disk.
     const removed: string[] = [];
-    const store = await openFolderStore(data_folder);
+    const store = await openFolderStore(dataFolder);
     const slow = {
       ...store,
-      remove: async (adapter_hash: string) => {
-        removed.push(adapter_hash);
+      remove: async (adapterHash: string) => {
+        removed.push(adapterHash);
         await sleep(200);
-        return store.remove(adapter_hash);
+        return store.remove(adapterHash);
       },
     };
     const logger = pino({ level: 'silent' });
-    const retention = startRetention({ db: database.db, store: slow, data_folder, logger, job_retention_days: null });
+    const retention = startRetention({ db: database.db, store: slow, dataFolder, logger, jobRetentionDays: null });
     while (removed.length === 0) await sleep(10);
     await retention.stop();
     assert.ok(removed.length < hashes.length, `${removed.length} of ${hashes.length}`);
-    const stopped_at = removed.length;
+    const stoppedAt = removed.length;
     await sleep(500);
-    assert.equal(removed.length, stopped_at);
+    assert.equal(removed.length, stoppedAt);
   });
 });

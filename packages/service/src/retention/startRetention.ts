@@ -12,17 +12,17 @@ import { recheckDamaged } from './recheckDamaged.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
-const round_ms = 5 * 60_000;
+const roundMs = 5 * 60_000;
 /** Far longer than it takes to copy or remove an adapter. */
-const remnant_age_ms = 24 * 3_600_000;
+const remnantAgeMs = 24 * 3_600_000;
 
 export interface RetentionOptions {
   readonly db: Kysely<Database>;
   readonly store: AdapterStore;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   readonly logger: Logger;
   /** How long after their end jobs are forgotten. `null` for never. */
-  readonly job_retention_days: number | null;
+  readonly jobRetentionDays: number | null;
 }
 
 export interface Retention {
@@ -41,7 +41,7 @@ export function startRetention(options: RetentionOptions): Retention {
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       await round(options, signal);
-      await sleep(round_ms, undefined, { signal }).catch(() => undefined);
+      await sleep(roundMs, undefined, { signal }).catch(() => undefined);
     }
   };
   const looping = loop();
@@ -55,7 +55,7 @@ export function startRetention(options: RetentionOptions): Retention {
 
 /** A duty that fails is repeated in the next round, and does not stop the others. */
 async function round(options: RetentionOptions, stopping: AbortSignal): Promise<void> {
-  const { db, store, data_folder, logger, job_retention_days } = options;
+  const { db, store, dataFolder, logger, jobRetentionDays } = options;
   /** Logs how much was done, under this name. */
   const duty = async (name: string, work: () => Promise<number>): Promise<void> => {
     if (stopping.aborted) return;
@@ -75,11 +75,11 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
   await duty('renewed_versions', () => renewHosting(db, stopping));
   await duty('deleted_adapters', () => deleteUnneededFiles(db, store, stopping));
   await duty('removed_remnants', async () =>
-    (await isClockSteady(db)) ? store.removeRemnants(remnant_age_ms, stopping) : 0,
+    (await isClockSteady(db)) ? store.removeRemnants(remnantAgeMs, stopping) : 0,
   );
   await duty('dropped_copies', () => dropCopies(db, store, stopping));
-  await duty('removed_work_folders', () => removeEndedWork(db, data_folder, stopping));
+  await duty('removed_work_folders', () => removeEndedWork(db, dataFolder, stopping));
   await duty('forgotten_rehearsals', () => forgetRehearsals(db, stopping));
-  if (job_retention_days === null) return;
-  await duty('forgotten_jobs', () => forgetEndedJobs(db, job_retention_days, stopping));
+  if (jobRetentionDays === null) return;
+  await duty('forgotten_jobs', () => forgetEndedJobs(db, jobRetentionDays, stopping));
 }

@@ -51,21 +51,25 @@ describe('a clock that is wrong', () => {
 
   /** A version that was made a day ago but for half an hour, with its files. */
   async function makeVersion({ activate = true, credit_microusd = 100_000_000 } = {}): Promise<HostedVersion> {
-    const project_id = await createTestProject(database.db, credit_microusd);
-    const { id, job_id } = await createTestVersion(database.db, await createTestKey(database.db, project_id), {
+    const projectId = await createTestProject(database.db, credit_microusd);
+    const { id, job_id } = await createTestVersion(database.db, await createTestKey(database.db, projectId), {
       activate,
     });
     hashes += 1;
-    const adapter_hash = `sha256:${hashes.toString(16).padStart(64, '0')}`;
-    const made_earlier = sql<Date>`created_at - interval '23.5 hours'`;
+    const adapterHash = `sha256:${hashes.toString(16).padStart(64, '0')}`;
+    const madeEarlier = sql<Date>`created_at - interval '23.5 hours'`;
     await database.db
       .updateTable('versions')
-      .set({ adapter_hash, created_at: made_earlier, expires_at: sql<Date>`expires_at - interval '23.5 hours'` })
+      .set({
+        adapter_hash: adapterHash,
+        created_at: madeEarlier,
+        expires_at: sql<Date>`expires_at - interval '23.5 hours'`,
+      })
       .where('id', '=', id)
       .execute();
-    await database.db.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
-    await mkdir(store.locate(adapter_hash).folder);
-    return { id, project_id, adapter_hash };
+    await database.db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
+    await mkdir(store.locate(adapterHash).folder);
+    return { id, project_id: projectId, adapter_hash: adapterHash };
   }
   /** As in a service: the clock is watched, and a round of retention comes later. */
   const round = async (): Promise<void> => {
@@ -126,20 +130,20 @@ describe('a clock that is wrong', () => {
     const unused = await makeVersion({ activate: false });
     const poor = await makeVersion({ credit_microusd: 1_000_001 });
     const ended = await makeVersion();
-    const ended_ahead = await makeVersion();
+    const endedAhead = await makeVersion();
     await expireVersion(clock.db, ended.id);
     await clock.set(days(400));
     await round();
-    await expireVersion(clock.db, ended_ahead.id);
-    for (const version of [unused, poor, ended, ended_ahead]) assert.equal(await findFor(version), 'adapter_expired');
+    await expireVersion(clock.db, endedAhead.id);
+    for (const version of [unused, poor, ended, endedAhead]) assert.equal(await findFor(version), 'adapter_expired');
 
     await clock.set('0');
-    for (const version of [ended, ended_ahead])
+    for (const version of [ended, endedAhead])
       assert.equal(await findFor(version), 'adapter_expired', 'before a round');
     await round();
     assert.deepEqual([await isAlive(unused), await isAlive(poor)], [true, true]);
     assert.deepEqual([(await paidDays(unused)).length, (await paidDays(poor)).length], [1, 1]);
-    for (const version of [ended, ended_ahead]) {
+    for (const version of [ended, endedAhead]) {
       assert.equal(await findFor(version), 'adapter_expired');
       // "An expired version stays listed with its past `expires_at`."
       assert.ok((await readVersion(version)).hours_left <= 0);
@@ -155,8 +159,8 @@ describe('a clock that is wrong', () => {
     await clock.set('2 hours');
     const asked = await Promise.all(Array.from({ length: 4 }, () => findFor(version)));
     assert.deepEqual(asked, ['found', 'found', 'found', 'found']);
-    const { project_id, id: version_id } = activated;
-    const activation = { project_id, tenant_id: null, version_id, expected_version_id: null };
+    const { project_id, id: versionId } = activated;
+    const activation = { project_id, tenant_id: null, version_id: versionId, expected_version_id: null };
     assert.equal((await activateInNamespace(clock.db, activation)).kind, 'activated');
   });
 

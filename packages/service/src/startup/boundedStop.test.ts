@@ -7,11 +7,11 @@ import { test } from 'node:test';
 const module = new URL('./boundedStop.js', import.meta.url).href;
 
 /** A process of its own that stops these parts. */
-async function stopInProcess(within_ms: number, parts: string): Promise<{ status: number | null; log: string }> {
+async function stopInProcess(withinMs: number, parts: string): Promise<{ status: number | null; log: string }> {
   const script = `
     import pino from ${JSON.stringify(import.meta.resolve('pino'))};
     import { boundStop } from ${JSON.stringify(module)};
-    const stopping = boundStop(${within_ms}, pino(pino.destination({ dest: 2, sync: true })));
+    const stopping = boundStop(${withinMs}, pino(pino.destination({ dest: 2, sync: true })));
     stopping.begin();
     stopping.begin();
     ${parts}`;

@@ -10,16 +10,19 @@ export interface BoundedStop {
 }
 
 /** Without it a supervisor that never kills would wait for ever. */
-export function boundStop(within_ms: number, logger: Logger): BoundedStop {
+export function boundStop(withinMs: number, logger: Logger): BoundedStop {
   const parts = new Set<string>();
   let begun = false;
   const giveUp = (): void => {
-    logger.fatal({ open: [...parts], within_ms }, 'the service could not be stopped in time; it ends as it is');
+    logger.fatal(
+      { open: [...parts], within_ms: withinMs },
+      'the service could not be stopped in time; it ends as it is',
+    );
     void isWrittenSoon(process.stderr).then(() => process.exit(1));
   };
   return {
     begin: () => {
-      if (!begun) setTimeout(giveUp, within_ms).unref();
+      if (!begun) setTimeout(giveUp, withinMs).unref();
       begun = true;
     },
     part: async (name, stopped) => {

@@ -4,24 +4,24 @@ import path from 'node:path';
 import { crashPoint } from '../crashPoints.js';
 
 /** A backup is restored here until all of it is there. */
-export function restoringFolder(data_folder: string): string {
-  return path.join(data_folder, '.restoring');
+export function restoringFolder(dataFolder: string): string {
+  return path.join(dataFolder, '.restoring');
 }
 
 /**
  * Makes the folder if it is missing, for its owner alone.
  * @throws an Error that names the setting if the folder cannot be made or written to, or a restore has not finished
  */
-export async function makeDataFolder(data_folder: string): Promise<void> {
+export async function makeDataFolder(dataFolder: string): Promise<void> {
   try {
-    await makeFolder(path.resolve(data_folder));
-    await access(data_folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    if ((await stat(restoringFolder(data_folder)).catch(() => null)) !== null) {
+    await makeFolder(path.resolve(dataFolder));
+    await access(dataFolder, constants.R_OK | constants.W_OK | constants.X_OK);
+    if ((await stat(restoringFolder(dataFolder)).catch(() => null)) !== null) {
       throw new Error('a backup is being restored into it, or that was cut short: then empty it and restore again');
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`the data folder ${data_folder} (--data, ENGRAFT_DATA_DIR) cannot be used: ${why}`, {
+    throw new Error(`the data folder ${dataFolder} (--data, ENGRAFT_DATA_DIR) cannot be used: ${why}`, {
       cause: error,
     });
   }

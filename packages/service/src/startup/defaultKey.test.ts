@@ -10,19 +10,19 @@ describe('the key of the first start', () => {
   const skip = process.platform !== 'linux' && 'syncs are watched by /proc';
 
   it('survives a power cut once it is written, with the name that it is looked for by', { skip }, async () => {
-    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-key-'));
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-key-'));
     const watched = await watchSyncs();
     try {
-      await writeDefaultKey(data_folder, 'a secret');
+      await writeDefaultKey(dataFolder, 'a secret');
     } finally {
       watched.stop();
     }
     // A key that was never synced under its name would be lost, while the database has it: nobody could be given
     // another.
-    const of_folder = watched.seen.filter(({ target }) => target === data_folder);
-    assert.deepEqual(of_folder.at(-1)?.names, ['default-key']);
-    assert.equal(await readDefaultKey(data_folder), 'a secret');
-    assert.equal((await stat(path.join(data_folder, 'default-key'))).mode & 0o777, 0o600);
-    await rm(data_folder, { recursive: true });
+    const ofFolder = watched.seen.filter(({ target }) => target === dataFolder);
+    assert.deepEqual(ofFolder.at(-1)?.names, ['default-key']);
+    assert.equal(await readDefaultKey(dataFolder), 'a secret');
+    assert.equal((await stat(path.join(dataFolder, 'default-key'))).mode & 0o777, 0o600);
+    await rm(dataFolder, { recursive: true });
   });
 });

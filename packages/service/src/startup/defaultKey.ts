@@ -8,8 +8,8 @@ import { makeDataFolder } from './dataFolder.js';
  * The key that `engraft learn` and `engraft ask` use if they are given none. `null` if there is none.
  * @throws Error if it cannot be read
  */
-export async function readDefaultKey(data_folder: string): Promise<string | null> {
-  const text = await readFile(keyFile(data_folder), 'utf8').catch((error: unknown) => {
+export async function readDefaultKey(dataFolder: string): Promise<string | null> {
+  const text = await readFile(keyFile(dataFolder), 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return '';
     throw error;
   });
@@ -17,10 +17,10 @@ export async function readDefaultKey(data_folder: string): Promise<string | null
 }
 
 /** It gets its name when it is complete and synced, so that it survives a power cut. Only its owner can read it. */
-export async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
-  await makeDataFolder(data_folder);
+export async function writeDefaultKey(dataFolder: string, secret: string): Promise<void> {
+  await makeDataFolder(dataFolder);
   // Every attempt uses the same name, so that an interrupted one leaves no secret beside the key.
-  const partial = `${keyFile(data_folder)}.new`;
+  const partial = `${keyFile(dataFolder)}.new`;
   const file = await open(partial, 'w', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
@@ -29,11 +29,11 @@ export async function writeDefaultKey(data_folder: string, secret: string): Prom
     await file.close();
   }
   crashPoint('default_key.written');
-  await rename(partial, keyFile(data_folder));
+  await rename(partial, keyFile(dataFolder));
   crashPoint('default_key.named');
-  await syncFolder(data_folder);
+  await syncFolder(dataFolder);
 }
 
-function keyFile(data_folder: string): string {
-  return path.join(data_folder, 'default-key');
+function keyFile(dataFolder: string): string {
+  return path.join(dataFolder, 'default-key');
 }

@@ -14,7 +14,7 @@ import { listProjects, type Project } from '../projects/projectQueries.js';
 import { readDefaultKey, writeDefaultKey } from './defaultKey.js';
 
 export const defaultProjectName = 'default';
-const starter_credit_microusd = 100_000_000;
+const starterCreditMicrousd = 100_000_000;
 const operator = thisOperator({ reason: 'first start' });
 
 /**
@@ -23,43 +23,43 @@ const operator = thisOperator({ reason: 'first start' });
  * processes that start at once, one does it, and the others wait.
  * @returns whether this was the first start
  */
-export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<boolean> {
+export async function prepareFirstStart(db: Kysely<Database>, dataFolder: string): Promise<boolean> {
   return db.connection().execute(async (held) => {
     await sql`select pg_advisory_lock(${advisoryLocks.firstStart})`.execute(held);
     try {
-      return await makeDefaultProject(db, data_folder);
+      return await makeDefaultProject(db, dataFolder);
     } finally {
       await sql`select pg_advisory_unlock(${advisoryLocks.firstStart})`.execute(held);
     }
   });
 }
 
-async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Promise<boolean> {
+async function makeDefaultProject(db: Kysely<Database>, dataFolder: string): Promise<boolean> {
   const project = await claimDefaultProject(db);
   if (project === null) return false;
-  const project_id = project.id;
-  const { available_microusd } = await readBalance(db, project_id);
+  const projectId = project.id;
+  const { available_microusd } = await readBalance(db, projectId);
   if (available_microusd === 0) {
-    const starter = { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' };
+    const starter = { project_id: projectId, amount_microusd: starterCreditMicrousd, memo: 'starter credit' };
     const granted = await audited(
       db,
       operator,
       (trx) => grantCredit(trx, starter),
       () => ({
         action: 'credit.grant',
-        project_id,
-        target: project_id,
-        details: { amount_microusd: starter_credit_microusd },
+        project_id: projectId,
+        target: projectId,
+        details: { amount_microusd: starterCreditMicrousd },
       }),
     );
     if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
   // Comes first, since a key whose secret nobody has could not be repaired. An existing one may be all that is left of
   // a key of another database, which this folder was used with: it stays, and opens this database, too.
-  const kept = await readDefaultKey(data_folder);
+  const kept = await readDefaultKey(dataFolder);
   const secret = kept ?? newKeySecret();
-  if (kept === null) await writeDefaultKey(data_folder, secret);
-  const key = { project_id, name: 'default', scopes, tenant_id: null, expires_at: null };
+  if (kept === null) await writeDefaultKey(dataFolder, secret);
+  const key = { project_id: projectId, name: 'default', scopes, tenant_id: null, expires_at: null };
   const created = await audited(
     db,
     operator,
@@ -67,7 +67,9 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
     (made) => {
       const { name, tenant_id, expires_at } = key;
       const details = { name, scopes, tenant_id, expires_at };
-      return made.kind === 'created' ? { action: 'key.create', project_id, target: made.key.id, details } : null;
+      return made.kind === 'created'
+        ? { action: 'key.create', project_id: projectId, target: made.key.id, details }
+        : null;
     },
   );
   if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);

@@ -8,7 +8,7 @@ import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../
 import { makeDataFolder } from './dataFolder.js';
 
 /** The open data of one service: its folder, and its database at the newest schema. */
-export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'> {
+export interface Installation extends Pick<ServiceAccess, 'unrestrictedBecause'> {
   readonly db: Kysely<Database>;
   /** The connections of `db`. */
   readonly connections: () => PoolCounts;
@@ -21,19 +21,19 @@ export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'
 }
 
 export interface InstallationOptions {
-  readonly max_connections: number;
+  readonly maxConnections: number;
   /** See `DatabaseOptions`. Commands may run longer queries. */
-  readonly held_ms_max?: number;
+  readonly maxHeldMs?: number;
   /** The embedded database was lost and did not come back. */
   readonly onLost?: (error: Error) => void;
 }
 
 /** Whether there is a database to open. A database elsewhere answers for itself. */
 export async function hasDatabase({
-  data_folder,
-  database_url,
-}: Pick<Config, 'data_folder' | 'database_url'>): Promise<boolean> {
-  return database_url !== null || hasCluster(data_folder);
+  dataFolder,
+  databaseUrl,
+}: Pick<Config, 'dataFolder' | 'databaseUrl'>): Promise<boolean> {
+  return databaseUrl !== null || hasCluster(dataFolder);
 }
 
 /**
@@ -41,18 +41,18 @@ export async function hasDatabase({
  * installation open at the same time.
  */
 export async function openInstallation(
-  { data_folder, database_url }: Pick<Config, 'data_folder' | 'database_url'>,
-  { max_connections, held_ms_max, onLost }: InstallationOptions,
+  { dataFolder, databaseUrl }: Pick<Config, 'dataFolder' | 'databaseUrl'>,
+  { maxConnections, maxHeldMs, onLost }: InstallationOptions,
 ): Promise<Installation> {
-  const options = { maxConnections: max_connections, ...(held_ms_max === undefined ? {} : { held_ms_max }) };
-  if (database_url !== null) {
-    const { url, unrestricted_because } = await migrate(database_url)
-      .then(() => prepareServiceRole(database_url))
+  const options = { maxConnections, ...(maxHeldMs === undefined ? {} : { maxHeldMs }) };
+  if (databaseUrl !== null) {
+    const { url, unrestrictedBecause } = await migrate(databaseUrl)
+      .then(() => prepareServiceRole(databaseUrl))
       .catch(namingTheVariable);
-    return { ...openPools(url, options), unrestricted_because };
+    return { ...openPools(url, options), unrestrictedBecause };
   }
-  await makeDataFolder(data_folder);
-  const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
+  await makeDataFolder(dataFolder);
+  const server = await attachEmbeddedPostgres(dataFolder, onLost === undefined ? {} : { onLost });
   try {
     const url = ownConnection(server.url);
     await migrate(url);
@@ -61,14 +61,14 @@ export async function openInstallation(
       await pools.close();
       await server.release();
     };
-    return { ...pools, unrestricted_because: null, close };
+    return { ...pools, unrestrictedBecause: null, close };
   } catch (error) {
     await server.release();
     throw error;
   }
 }
 
-function openPools(url: string, options: DatabaseOptions): Omit<Installation, 'unrestricted_because'> {
+function openPools(url: string, options: DatabaseOptions): Omit<Installation, 'unrestrictedBecause'> {
   const { db, counts } = openCountedDatabase(url, options);
   const watching = openDatabase(url, { ...options, maxConnections: 1 });
   const close = async (): Promise<void> => {

@@ -22,18 +22,18 @@ export const shippedPresets = fileURLToPath(new URL('../../../../models/presets'
 /** The files beside a checkpoint that decide how it learns. */
 export interface LearningFiles {
   readonly preset: Preset;
-  /** What the teacher asks with, or `null` for the checkpoint itself. */
+  /** The adapter with which the teacher asks, or `null` for the checkpoint itself. */
   readonly adapter: AdapterReference | null;
   readonly replay: readonly ReplayRow[];
 }
 
 /** Rejects with an error that names the file if one of them is wrong. */
-export async function readLearningFiles(model_folder: string): Promise<LearningFiles> {
+export async function readLearningFiles(modelFolder: string): Promise<LearningFiles> {
   try {
-    const preset = await loadPreset(model_folder, shippedPresets);
+    const preset = await loadPreset(modelFolder, shippedPresets);
     const { teachingAdapter } = preset;
     const adapter = teachingAdapter === null ? null : await adapterIn(teachingAdapter);
-    return { preset, adapter, replay: await loadReplay(model_folder) };
+    return { preset, adapter, replay: await loadReplay(modelFolder) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new EngineError('checkpoint_invalid', message, { cause: error });

@@ -34,12 +34,12 @@ class ScriptedReader extends Writable {
 describe('the output of the log', () => {
   it('drops what is beyond the bound, in one gap, and says how much when half of it has been read', async () => {
     const reader = new ScriptedReader();
-    const output = openLogOutput(reader, { waiting_units_max: 40, onResumed: (n) => output.write(`gap of ${n}....`) });
+    const output = openLogOutput(reader, { maxWaitingUnits: 40, onResumed: (n) => output.write(`gap of ${n}....`) });
     for (let n = 0; n < 6; n += 1) output.write(`line ${n}...`);
-    assert.equal(output.dropped_lines(), 2);
+    assert.equal(output.droppedLines(), 2);
     await reader.take();
     output.write('still gone');
-    assert.equal(output.dropped_lines(), 3);
+    assert.equal(output.droppedLines(), 3);
     await reader.take();
     output.write('and on....');
     await reader.takeAll();
@@ -49,18 +49,18 @@ describe('the output of the log', () => {
 
   it('takes a line that is longer than the bound when none waits', async () => {
     const reader = new ScriptedReader();
-    const output = openLogOutput(reader, { waiting_units_max: 10, onResumed: () => undefined });
+    const output = openLogOutput(reader, { maxWaitingUnits: 10, onResumed: () => undefined });
     output.write('a line that is longer');
     await reader.takeAll();
-    assert.deepEqual([reader.lines, output.dropped_lines()], [['a line that is longer'], 0]);
+    assert.deepEqual([reader.lines, output.droppedLines()], [['a line that is longer'], 0]);
   });
 
   it('keeps the order, loses nothing uncounted, and never holds more than the bound', async () => {
     const steps = fc.array(fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, fc.constant('take' as const)));
-    const check = async (given: readonly (number | 'take')[], waiting_units_max: number): Promise<void> => {
+    const check = async (given: readonly (number | 'take')[], maxWaitingUnits: number): Promise<void> => {
       const reader = new ScriptedReader();
-      let told_lines = 0;
-      const output = openLogOutput(reader, { waiting_units_max, onResumed: (lines) => (told_lines += lines) });
+      let toldLines = 0;
+      const output = openLogOutput(reader, { maxWaitingUnits, onResumed: (lines) => (toldLines += lines) });
       const written: string[] = [];
       for (const step of given) {
         if (step === 'take') await reader.take();
@@ -68,12 +68,12 @@ describe('the output of the log', () => {
           written.push(`${written.length} ${'x'.repeat(step)}`);
           output.write(written.at(-1) ?? '');
         }
-        const longest = Math.max(waiting_units_max, ...written.map((line) => line.length));
+        const longest = Math.max(maxWaitingUnits, ...written.map((line) => line.length));
         assert.ok(reader.writableLength <= longest);
       }
       await reader.takeAll();
-      assert.equal(reader.lines.length + output.dropped_lines(), written.length);
-      assert.equal(told_lines, output.dropped_lines());
+      assert.equal(reader.lines.length + output.droppedLines(), written.length);
+      assert.equal(toldLines, output.droppedLines());
       assert.deepEqual(
         reader.lines,
         written.filter((line) => reader.lines.includes(line)),

@@ -4,18 +4,18 @@ export interface LogOutput {
   /** Takes a whole line, or drops it. It never waits for a reader. */
   write(line: string): void;
   /** Lines dropped since the start. */
-  readonly dropped_lines: () => number;
+  readonly droppedLines: () => number;
 }
 
 export interface LogOutputOptions {
   /** UTF-16 units of lines that may wait for the reader. */
-  readonly waiting_units_max?: number;
+  readonly maxWaitingUnits?: number;
   /** The reader takes lines again, after this many were dropped. */
-  readonly onResumed: (dropped_lines: number) => void;
+  readonly onResumed: (droppedLines: number) => void;
 }
 
 /** Some 4,000 lines. */
-const default_waiting_units_max = 1024 * 1024;
+const defaultMaxWaitingUnits = 1024 * 1024;
 
 /**
  * Writes lines to a stream that somebody else reads, such as standard error. Lines that a slow reader leaves wait in
@@ -25,38 +25,38 @@ const default_waiting_units_max = 1024 * 1024;
  * pino's own asynchronous destination does not serve: each of its writes blocks a thread until the reader comes, and a
  * process does not end before its threads.
  */
-export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }: LogOutputOptions): LogOutput {
-  const units_max = waiting_units_max ?? default_waiting_units_max;
-  let waiting_units = 0;
-  let is_dropping = false;
-  let dropped_lines = 0;
-  let told_lines = 0;
+export function openLogOutput(stream: Writable, { maxWaitingUnits, onResumed }: LogOutputOptions): LogOutput {
+  const maxUnits = maxWaitingUnits ?? defaultMaxWaitingUnits;
+  let waitingUnits = 0;
+  let isDropping = false;
+  let droppedLines = 0;
+  let toldLines = 0;
   // The reader is gone. Each line that it did not get is counted below.
   stream.on('error', () => undefined);
 
   const onWritten = (units: number, error: Error | null | undefined): void => {
-    waiting_units -= units;
-    if (error) dropped_lines += 1;
-    if (waiting_units > units_max / 2) return;
-    is_dropping = false;
-    const untold_lines = dropped_lines - told_lines;
-    if (error || untold_lines === 0) return;
-    told_lines = dropped_lines;
-    onResumed(untold_lines);
+    waitingUnits -= units;
+    if (error) droppedLines += 1;
+    if (waitingUnits > maxUnits / 2) return;
+    isDropping = false;
+    const untoldLines = droppedLines - toldLines;
+    if (error || untoldLines === 0) return;
+    toldLines = droppedLines;
+    onResumed(untoldLines);
   };
 
   return {
     write(line) {
-      is_dropping ||= waiting_units > 0 && waiting_units + line.length > units_max;
-      if (is_dropping) {
-        dropped_lines += 1;
+      isDropping ||= waitingUnits > 0 && waitingUnits + line.length > maxUnits;
+      if (isDropping) {
+        droppedLines += 1;
         return;
       }
-      waiting_units += line.length;
+      waitingUnits += line.length;
       doNotBlock(stream);
       stream.write(line, (error) => onWritten(line.length, error));
     },
-    dropped_lines: () => dropped_lines,
+    droppedLines: () => droppedLines,
   };
 }
 
@@ -75,13 +75,13 @@ function isSettable(handle: unknown): handle is { setBlocking(blocking: boolean)
 }
 
 /** At the end of a process. */
-const soon_ms = 1_000;
+const soonMs = 1_000;
 
 /** Resolves when the reader has taken everything written before, or with `false` after a second. */
 export async function isWrittenSoon(stream: Writable): Promise<boolean> {
   if (stream.writableLength === 0) return true;
   return new Promise((resolve) => {
-    const late = setTimeout(resolve, soon_ms, false);
+    const late = setTimeout(resolve, soonMs, false);
     stream.write('', () => {
       clearTimeout(late);
       resolve(true);

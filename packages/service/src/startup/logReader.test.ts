@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 
 const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 /** So long that only a service that has stopped working is late. */
-const patience_ms = 30_000;
+const patienceMs = 30_000;
 
 interface Line {
   readonly msg: string;
@@ -40,9 +40,9 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     pipes += 1;
     const file = path.join(folder, `pipe-${pipes}`);
     assert.equal(spawnSync('mkfifo', [file]).status, 0);
-    const read_fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const readFd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const fd = openSync(file, constants.O_WRONLY);
-    return { fd, read: () => readLines(new Socket({ fd: read_fd, writable: false })) };
+    return { fd, read: () => readLines(new Socket({ fd: readFd, writable: false })) };
   }
 
   async function serve(t: TestContext, stderr: 'pipe' | number) {
@@ -65,16 +65,16 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     const secret = (await readFile(path.join(folder, 'default-key'), 'utf8')).trim();
     const get = async (where: string): Promise<string> => {
       const headers = { authorization: `Bearer ${secret}` };
-      const response = await fetch(url + where, { headers, signal: AbortSignal.timeout(patience_ms) });
+      const response = await fetch(url + where, { headers, signal: AbortSignal.timeout(patienceMs) });
       assert.equal(response.status, 200);
       return response.text();
     };
     /** Each writes one line of some 270 bytes. */
     const ask = async (requests: number): Promise<void> => {
-      const one_after_another = async (): Promise<void> => {
+      const oneAfterAnother = async (): Promise<void> => {
         for (let n = 0; n < requests / 10; n += 1) await get('/v1/models');
       };
-      await Promise.all(Array.from({ length: 10 }, one_after_another));
+      await Promise.all(Array.from({ length: 10 }, oneAfterAnother));
     };
     return { child, get, ask };
   }
@@ -129,7 +129,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
 
   const openLog = `import { openLog } from ${JSON.stringify(new URL('./logger.js', import.meta.url).href)};
     import { isWrittenSoon } from ${JSON.stringify(new URL('./logOutput.js', import.meta.url).href)};
-    const { logger, output } = openLog({ log_level: 'info' });`;
+    const { logger, output } = openLog({ logLevel: 'info' });`;
 
   /** A process that is no service, with this as its standard error. */
   function run(t: TestContext, code: string, stderr: number) {
@@ -137,7 +137,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     t.after(() => void child.kill('SIGKILL'));
     const { stdin, stdout } = child;
     assert.ok(stdin !== null && stdout !== null);
-    const exited = once(child, 'exit', { signal: AbortSignal.timeout(patience_ms) });
+    const exited = once(child, 'exit', { signal: AbortSignal.timeout(patienceMs) });
     return { exited, isReady: once(stdout, 'data'), goOn: () => void stdin.write('go on') };
   }
   const waitToGoOn = `console.log('ready');
@@ -166,7 +166,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
       logger.info('first');
       ${waitToGoOn}
       for (let n = 0; n < 20_000; n += 1) logger.info({ n }, 'line');
-      process.exit(output.dropped_lines() > 0 ? 0 : 1);`;
+      process.exit(output.droppedLines() > 0 ? 0 : 1);`;
     const logging = run(t, code, fd);
     closeSync(fd);
     await logging.isReady;
@@ -182,7 +182,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     const code = `${openLog}
       import { renameSync, writeFileSync } from 'node:fs';
       for (let n = 0; n < 5_000; n += 1) logger.info({ text: 'x'.repeat(1_000) }, 'line');
-      writeFileSync('${result}.new', String([process.stderr.isTTY, output.dropped_lines() > 0]));
+      writeFileSync('${result}.new', String([process.stderr.isTTY, output.droppedLines() > 0]));
       renameSync('${result}.new', '${result}');
       process.exit();`;
     // Whose reader reads no more: `script` holds the other end of the terminal, and its own output is not read.
@@ -194,8 +194,8 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     });
     t.after(() => void terminal.kill('SIGKILL'));
     closeSync(fd);
-    for (let waited_ms = 0; !existsSync(result); waited_ms += 50) {
-      assert.ok(waited_ms < patience_ms, 'it hangs');
+    for (let waitedMs = 0; !existsSync(result); waitedMs += 50) {
+      assert.ok(waitedMs < patienceMs, 'it hangs');
       await sleep(50);
     }
     assert.equal(await readFile(result, 'utf8'), 'true,true');
@@ -212,7 +212,7 @@ async function readLines(stream: Readable): Promise<Line[]> {
 }
 
 async function stop(child: ChildProcess): Promise<unknown[]> {
-  const exited = once(child, 'exit', { signal: AbortSignal.timeout(patience_ms) });
+  const exited = once(child, 'exit', { signal: AbortSignal.timeout(patienceMs) });
   child.kill('SIGTERM');
   return exited;
 }

@@ -10,26 +10,29 @@ export interface Log {
 }
 
 /** "Structured JSON lines on standard error; never a secret, a passage or a message text." */
-export function openLog({ log_level }: Pick<Config, 'log_level'>): Log {
+export function openLog({ logLevel }: Pick<Config, 'logLevel'>): Log {
   const serializers = { err: describeError };
-  const options = { level: log_level, base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level: logLevel, base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime };
   const output = openLogOutput(process.stderr, {
-    onResumed: (dropped_lines) => {
-      logger.error({ dropped_lines }, `${dropped_lines} log lines were dropped: standard error was not read`);
+    onResumed: (droppedLines) => {
+      logger.error(
+        { dropped_lines: droppedLines },
+        `${droppedLines} log lines were dropped: standard error was not read`,
+      );
     },
   });
   const logger = pino(options, output);
   return { logger, output };
 }
 
-export function countDroppedLines(metrics: Registry, { dropped_lines }: LogOutput): void {
+export function countDroppedLines(metrics: Registry, { droppedLines }: LogOutput): void {
   new Counter({
     name: 'engraft_log_lines_dropped_total',
     help: 'Log lines that were dropped because standard error was not read or could not be written to.',
     registers: [metrics],
     collect() {
       this.reset();
-      this.inc(dropped_lines());
+      this.inc(droppedLines());
     },
   });
 }

@@ -8,12 +8,12 @@ import { readConfig } from '../config/config.js';
 import { loadEngine } from './model.js';
 
 test('the shipped model answers with weights of 8 bits, which are kept in the data folder, and within the bounds', async (t) => {
-  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
-  t.after(() => rm(data_folder, { recursive: true }));
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
+  t.after(() => rm(dataFolder, { recursive: true }));
   const env = { ENGRAFT_WEIGHTS: 'q8', ENGRAFT_CACHE_BYTES: String(2 ** 23), ENGRAFT_ADAPTER_BYTES: String(2 ** 20) };
-  const { engine } = await loadEngine(readConfig({ data: data_folder }, env), pino({ level: 'silent' }));
+  const { engine } = await loadEngine(readConfig({ data: dataFolder }, env), pino({ level: 'silent' }));
   t.after(() => engine.close());
-  assert.match((await readdir(path.join(data_folder, 'weights'))).join(), /^sha256-[0-9a-f]{64}\.q8\.v\d+$/);
+  assert.match((await readdir(path.join(dataFolder, 'weights'))).join(), /^sha256-[0-9a-f]{64}\.q8\.v\d+$/);
   const passage = 'Answer from this passage.\n\nThe lighthouse of Varn was built by Ada Kell in 1911.';
   const messages = [
     { role: 'system', content: passage },
@@ -37,7 +37,7 @@ test('the shipped model answers with weights of 8 bits, which are kept in the da
 test('what lies beside a model for learning is refused by its field, before there is an engine', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
   t.after(() => rm(folder, { recursive: true }));
-  const config = { ...readConfig({ data: folder }, {}), model_folder: folder };
+  const config = { ...readConfig({ data: folder }, {}), modelFolder: folder };
   for (const [preset, message] of [
     [{ teacher: 'latin' }, /learning\.json: teacher: .*"english"/],
     [{ teacher: 'model', teaching_adapter: 'typo' }, /learning\.json: teaching_adapter: .*typo holds no adapter/],

@@ -13,17 +13,17 @@ import type { PromptMeter } from '../pricing/priceRequest.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
 
-/** What a process needs to count the tokens of prompts: the small files of the model, not the weights. */
-export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
-  const counter = await PromptCounter.open(model_folder);
-  const contextLength = await readContextLength(model_folder);
+/** Loads what counts the tokens of prompts: the small files of the model, not the weights. */
+export async function loadPromptMeter(modelFolder: string): Promise<PromptMeter> {
+  const counter = await PromptCounter.open(modelFolder);
+  const contextLength = await readContextLength(modelFolder);
   return { countTokens: (prompt) => counter.countTokens(prompt), contextLength };
 }
 
 /** An engine with its model, and how the model learns. */
 export interface LoadedEngine {
   readonly engine: EngineHost;
-  /** What the teacher asks with, or `null` for the model itself. */
+  /** The adapter with which the teacher asks, or `null` for the model itself. */
   readonly teachingAdapter: AdapterReference | null;
   /** May ask the model for replies to rehearse, so it is called only when a passage will be learned. */
   readonly method: () => Promise<LearningMethod>;
@@ -32,7 +32,7 @@ export interface LoadedEngine {
 /** The settings of the engine and its memory. */
 export type EngineConfig = Pick<
   Config,
-  'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes' | 'teacher'
+  'modelFolder' | 'dataFolder' | 'weights' | 'cacheBytes' | 'adapterBytes' | 'teacher'
 >;
 
 /**
@@ -40,24 +40,24 @@ export type EngineConfig = Pick<
  * beside it for learning are damaged.
  */
 export async function loadEngine(
-  { model_folder, data_folder, weights, cache_bytes, adapter_bytes, teacher }: EngineConfig,
+  { modelFolder, dataFolder, weights, cacheBytes, adapterBytes, teacher }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
-  const files = await readLearningFiles(model_folder);
-  const { teacher: own, teachingAdapter: teaching_adapter } = files.preset;
+  const files = await readLearningFiles(modelFolder);
+  const { teacher: own, teachingAdapter } = files.preset;
   const teaching = teacher === null ? { teacher: own } : { teacher: 'remote', url: teacher.url, model: teacher.model };
-  logger.info({ ...teaching, teaching_adapter }, 'how passages are taught');
+  logger.info({ ...teaching, teaching_adapter: teachingAdapter }, 'how passages are taught');
   const elsewhere = teacher === null ? null : openTeacherServer(teacher);
   const engine = await startEngineHost({
-    modelDir: model_folder,
+    modelDir: modelFolder,
     weightFormat: weights,
-    cacheFolder: path.join(data_folder, 'weights'),
-    ...(cache_bytes === null ? {} : { maxCacheBytes: cache_bytes }),
-    ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
+    cacheFolder: path.join(dataFolder, 'weights'),
+    ...(cacheBytes === null ? {} : { maxCacheBytes: cacheBytes }),
+    ...(adapterBytes === null ? {} : { maxAdapterBytes: adapterBytes }),
     logger,
   });
   const method = onceItSucceeds(() =>
-    learningMethod(engine, files, undefined, elsewhere, path.join(data_folder, 'replay')),
+    learningMethod(engine, files, undefined, elsewhere, path.join(dataFolder, 'replay')),
   );
   return { engine, teachingAdapter: files.adapter, method };
 }

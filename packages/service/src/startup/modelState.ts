@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
 import { type LoadedEngine, loadEngine, loadPromptMeter } from './model.js';
 
-/** What a process has of the model. */
+/** The part of the model that a process has. */
 export type ModelState =
   | { readonly kind: 'loaded'; readonly meter: PromptMeter; readonly engine: LoadedEngine | null }
   /** "No model or engine is configured": requests for model work are refused, and the rest is served. */
@@ -14,12 +14,12 @@ export type ModelState =
   | { readonly kind: 'off' };
 
 /** Loads what this process needs: the tokenizer to admit jobs, and the engine to run them. */
-export async function loadModel(config: Config, with_engine: boolean, logger: Logger): Promise<ModelState> {
+export async function loadModel(config: Config, withEngine: boolean, logger: Logger): Promise<ModelState> {
   if (config.engine === 'off') return { kind: 'off' };
   if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
   try {
-    const meter = await loadPromptMeter(config.model_folder);
-    const engine = with_engine ? await loadEngine(config, logger) : null;
+    const meter = await loadPromptMeter(config.modelFolder);
+    const engine = withEngine ? await loadEngine(config, logger) : null;
     return { kind: 'loaded', meter, engine };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -42,7 +42,7 @@ export function admissionOf(model: ModelState): PromptMeter & { readonly executi
   return { execution, countTokens: unreachable, contextLength: 0 };
 }
 
-/** What is missing before model work can be done. Empty if nothing is. */
+/** Names what is missing before model work can be done. Empty if nothing is. */
 export function missingOf(model: ModelState): string[] {
   if (model.kind === 'missing') return [`model: ${model.reason}`];
   if (model.kind !== 'loaded' || model.engine === null) return [];

@@ -19,15 +19,15 @@ const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 
 describe('a service without an engine', () => {
   let database: TestDatabase;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
-    await openFolderStore(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
+    await openFolderStore(dataFolder);
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   /** A version whose hosting was due a day ago. */
@@ -42,11 +42,11 @@ describe('a service without an engine', () => {
     return id;
   }
 
-  async function isRetained(version_id: string): Promise<boolean> {
+  async function isRetained(versionId: string): Promise<boolean> {
     const { retained } = await database.db
       .selectFrom('versions')
       .select(sql<boolean>`expires_at > now()`.as('retained'))
-      .where('id', '=', version_id)
+      .where('id', '=', versionId)
       .executeTakeFirstOrThrow();
     return retained;
   }
@@ -54,7 +54,7 @@ describe('a service without an engine', () => {
   const environment = (): NodeJS.ProcessEnv => ({
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
-    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_DATA_DIR: dataFolder,
     ENGRAFT_ENGINE: 'off',
   });
 
@@ -68,19 +68,19 @@ describe('a service without an engine', () => {
   }
 
   it('hosts versions all the same, and makes good what it missed', async (t) => {
-    const version_id = await missVersion();
+    const versionId = await missVersion();
     const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');
-    while (serve.exitCode === null && !(await isRetained(version_id))) await sleep(20);
+    while (serve.exitCode === null && !(await isRetained(versionId))) await sleep(20);
     // As when its terminal is closed.
     serve.kill('SIGHUP');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
   });
 
   it('refuses a folder without the adapters that its database has, before a version is taken for damaged', async (t) => {
-    const other_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
-    t.after(() => rm(other_folder, { recursive: true }));
-    const serve = start(t, 'serve', '--port', '0', '--data', other_folder);
+    const otherFolder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
+    t.after(() => rm(otherFolder, { recursive: true }));
+    const serve = start(t, 'serve', '--port', '0', '--data', otherFolder);
     assert.deepEqual(await once(serve, 'exit'), [1, null]);
   });
 
@@ -89,7 +89,7 @@ describe('a service without an engine', () => {
     await database.db.updateTable('clock').set(ahead).execute();
     const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');
-    const metrics = await fetch(`${(await readServiceAddress(data_folder)) ?? ''}/metrics`);
+    const metrics = await fetch(`${(await readServiceAddress(dataFolder)) ?? ''}/metrics`);
     assert.match(await metrics.text(), /^engraft_clock_jumps_total\{direction="back"\} 1$/m);
     serve.kill('SIGTERM');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
@@ -107,17 +107,17 @@ describe('a service without an engine', () => {
   it('says where services listen that run on the same folder, the last one first, and forgets those that were killed', async (t) => {
     const first = start(t, 'serve', '--port', '0');
     await once(first.stdout, 'data');
-    const address = await readServiceAddress(data_folder);
+    const address = await readServiceAddress(dataFolder);
     assert.notEqual(address, null);
     const second = start(t, 'serve', '--port', '0');
     await once(second.stdout, 'data');
-    assert.notEqual(await readServiceAddress(data_folder), address);
+    assert.notEqual(await readServiceAddress(dataFolder), address);
     second.kill('SIGTERM');
     await once(second, 'exit');
-    assert.equal(await readServiceAddress(data_folder), address);
+    assert.equal(await readServiceAddress(dataFolder), address);
     first.kill('SIGKILL');
     await once(first, 'exit');
-    assert.equal(await readServiceAddress(data_folder), null);
+    assert.equal(await readServiceAddress(dataFolder), null);
   });
 
   it('drains when the `npx` that runs it is killed', { skip: process.platform === 'win32' }, async (t) => {
@@ -134,9 +134,9 @@ describe('a service without an engine', () => {
   });
 
   it('does so as a worker alone, too', async (t) => {
-    const version_id = await missVersion();
+    const versionId = await missVersion();
     const worker = start(t, 'worker');
-    while (worker.exitCode === null && !(await isRetained(version_id))) await sleep(20);
+    while (worker.exitCode === null && !(await isRetained(versionId))) await sleep(20);
     assert.equal(worker.exitCode, null);
     worker.kill('SIGTERM');
     assert.deepEqual(await once(worker, 'exit'), [0, null]);

@@ -46,16 +46,16 @@ const addressSettings = {
 } as const;
 
 /** Running inferences may finish within this time. Container runtimes kill 10 s after asking. */
-const drain_grace_ms = 6_000;
+const drainGraceMs = 6_000;
 /** Clients get this long to read their answers. */
-const hang_up_after_ms = 8_000;
+const hangUpAfterMs = 8_000;
 /** The worker waits this long for calls that ignore the stop. Then they end with the engine. */
-const engine_kept_ms = 9_000;
+const engineKeptMs = 9_000;
 /** The whole stop takes no longer, whatever hangs. */
-const stop_ms_max = 25_000;
-const max_connections = 24;
+const maxStopMs = 25_000;
+const maxConnections = 24;
 /** A query or transaction of the service takes this long only if the database is gone without a word. */
-const held_ms_max = 20_000;
+const maxHeldMs = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects if the
@@ -68,10 +68,10 @@ export async function runService(
   onListening: (url: string, db: Kysely<Database>) => unknown,
   load: typeof loadModel = loadModel,
 ): Promise<void> {
-  const tracing_config = usableTracing(config);
+  const tracingConfig = usableTracing(config);
   const told = untilToldToStop();
   const { logger, output } = openLog(config);
-  const stopping = boundStop(stop_ms_max, logger);
+  const stopping = boundStop(maxStopMs, logger);
   void told.then(() => stopping.begin());
   process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
   const onLost = (error: Error): void => {
@@ -79,52 +79,52 @@ export async function runService(
     void isWrittenSoon(process.stderr).then(() => process.exit(1));
   };
   // Also needed with a database elsewhere, since adapters and the first key are there.
-  await makeDataFolder(config.data_folder);
+  await makeDataFolder(config.dataFolder);
   const running: Running = {};
   try {
     // Several services may share a database elsewhere.
-    if (config.database_url === null) running.lock = await lockDataFolder(config.data_folder);
-    const installation = await openInstallation(config, { max_connections, held_ms_max, onLost });
+    if (config.databaseUrl === null) running.lock = await lockDataFolder(config.dataFolder);
+    const installation = await openInstallation(config, { maxConnections, maxHeldMs, onLost });
     running.installation = installation;
-    if (installation.unrestricted_because !== null) {
-      const reason = installation.unrestricted_because;
+    if (installation.unrestrictedBecause !== null) {
+      const reason = installation.unrestrictedBecause;
       logger.warn(
         { reason },
         'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
       );
     }
-    const is_first = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
+    const isFirst = roles.api && (await prepareFirstStart(installation.db, config.dataFolder));
     const model = await load(config, roles.worker, logger);
     running.model = model;
     if (model.kind === 'missing') {
       if (!roles.api) throw new Error(model.reason);
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
-    running.tracing = await openConfiguredTracing(tracing_config, logger);
+    running.tracing = await openConfiguredTracing(tracingConfig, logger);
     const metrics = openMetrics(installation, model, output);
     const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
     running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
-      const { data_folder, job_retention_days } = config;
+      const { dataFolder, jobRetentionDays } = config;
       const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
       running.store = store;
       await adoptModelOf(parts, store);
-      running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
+      running.retention = startRetention({ db: installation.db, store, dataFolder, logger, jobRetentionDays });
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) running.app = openApi(parts, running.worker ?? null);
     const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
     if (config.operations !== null) {
       running.operations = openOperations(parts, roles);
-      const operations_url = await listen(running.operations, config.operations, addressSettings.operations);
-      logger.info({ url: operations_url }, 'health and metrics have an address of their own');
+      const operationsUrl = await listen(running.operations, config.operations, addressSettings.operations);
+      logger.info({ url: operationsUrl }, 'health and metrics have an address of their own');
     }
     if (url !== null) {
-      running.address = await recordServiceAddress(config.data_folder, url);
+      running.address = await recordServiceAddress(config.dataFolder, url);
       await onListening(url, installation.db);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
-    if (is_first && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
+    if (isFirst && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
     logger.info({ signal: await told }, 'draining');
   } finally {
     stopping.begin();
@@ -133,7 +133,7 @@ export async function runService(
   logger.info('stopped');
 }
 
-/** What has been started so far, so that a failed start stops it again. */
+/** The parts that have been started so far, so that a failed start stops them again. */
 interface Running {
   lock?: FileLock;
   installation?: Installation;
@@ -152,8 +152,8 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
   const { lock, installation, model, clock, tracing, store, retention, worker, app, operations, address } = running;
   await stopping.part('address', address?.withdraw());
   const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
-  const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
-  const kept = setTimeout(() => void close_engine(), engine_kept_ms);
+  const closeEngine = (): Promise<void> => stopping.part('engine', engine?.close());
+  const kept = setTimeout(() => void closeEngine(), engineKeptMs);
   await Promise.all([
     stopping.part('worker', worker?.stop()),
     stopping.part('retention', retention?.stop()),
@@ -162,7 +162,7 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
     stopping.part('operations', operations === undefined ? undefined : closeApi(operations)),
   ]);
   clearTimeout(kept);
-  await close_engine();
+  await closeEngine();
   await stopping.part('adapters', store?.close());
   await stopping.part('traces', tracing?.stop());
   await stopping.part('database', installation?.close());
@@ -181,8 +181,8 @@ interface Parts {
 /** Runs before a round of retention, a job or a request meets a version of another checkpoint. */
 async function adoptModelOf({ installation: { db }, model, logger }: Parts, store: AdapterStore): Promise<void> {
   if (model.kind !== 'loaded' || model.engine === null) return;
-  const { contentHash: content_hash } = await model.engine.engine.describe();
-  await adoptBaseModel({ db, store, content_hash, logger });
+  const { contentHash } = await model.engine.engine.describe();
+  await adoptBaseModel({ db, store, content_hash: contentHash, logger });
 }
 
 interface RunningWorker extends Pick<Worker, 'wake'> {
@@ -196,10 +196,10 @@ async function openWorker(
   // Without an engine, jobs stay queued.
   if (model.kind !== 'loaded' || model.engine === null) return null;
   const { db } = installation;
-  const { data_folder } = config;
-  if (config.database_url === null) {
-    const freed_jobs = await freeOrphanedJobs(db);
-    if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
+  const { dataFolder } = config;
+  if (config.databaseUrl === null) {
+    const freedJobs = await freeOrphanedJobs(db);
+    if (freedJobs > 0) logger.info({ freed_jobs: freedJobs }, 'jobs of a worker that died are taken over');
   }
   const { engine, method } = model.engine;
   const worker = startWorker({
@@ -207,16 +207,16 @@ async function openWorker(
     engine,
     method,
     store,
-    data_folder,
+    dataFolder,
     logger,
     metrics: createWorkerMetrics(metrics),
     tracing,
-    engine_running: () => engine.responsive,
+    engineRunning: () => engine.responsive,
   });
-  return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
+  return { wake: () => worker.wake(), stop: () => worker.stop(drainGraceMs) };
 }
 
-/** What is missing before this process can take work. */
+/** Names what is missing before this process can take work. */
 async function findMissing({ installation: { db }, model }: Parts): Promise<readonly string[]> {
   const reachable = await isDatabaseReachable(db);
   return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
@@ -225,18 +225,18 @@ async function findMissing({ installation: { db }, model }: Parts): Promise<read
 function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
   const { config, logger, metrics } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
-  return buildOperationsApp({ model_id: config.model_id, has_api: api, readiness, logger, metrics });
+  return buildOperationsApp({ model_id: config.model_id, hasApi: api, readiness, logger, metrics });
 }
 
 function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
   const { config, installation, model, logger, metrics, tracing } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
   const onAdmitted = (): void => worker?.wake();
-  const { model_id, chat_wait_ms, open_jobs } = config;
+  const { model_id, chatWaitMs, open_jobs } = config;
   const admission = { ...admissionOf(model), open_jobs, onAdmitted };
-  const operations_apart = config.operations !== null;
+  const operationsApart = config.operations !== null;
   const { db } = installation;
-  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics, tracing, operations_apart });
+  return buildApp({ ...admission, db, model_id, chatWaitMs, readiness, logger, metrics, tracing, operationsApart });
 }
 
 async function listen(
@@ -248,15 +248,15 @@ async function listen(
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot listen on host ${host}, port ${port} (${settings}): ${why}`, { cause: error });
   });
-  const { port: actual_port } = app.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;
+  const { port: actualPort } = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`;
 }
 
 async function closeApi(app: FastifyInstance): Promise<void> {
   const closed = app.close();
-  const hang_up = new AbortController();
-  const late = sleep(hang_up_after_ms, 'late', { signal: hang_up.signal }).catch(() => 'closed');
+  const hangUp = new AbortController();
+  const late = sleep(hangUpAfterMs, 'late', { signal: hangUp.signal }).catch(() => 'closed');
   if ((await Promise.race([closed, late])) === 'late') app.server.closeAllConnections();
-  hang_up.abort();
+  hangUp.abort();
   await closed;
 }

@@ -12,7 +12,7 @@ type AddressRecord = z.infer<typeof record> & { readonly file: string };
 /** The ending of a record's name until the record is complete and locked. */
 const unnamed = '.new';
 /** Far longer than a service takes to complete and lock its record. */
-const naming_ms_max = 60_000;
+const maxNamingMs = 60_000;
 
 export interface ServiceAddress {
   /** The service no longer listens there. */
@@ -23,12 +23,12 @@ export interface ServiceAddress {
  * Records where a service of this data folder listens, for commands without an address. Each service has a file of its
  * own, since there may be several, and holds its lock as long as it lives.
  */
-export async function recordServiceAddress(data_folder: string, url: string): Promise<ServiceAddress> {
-  const folder = recordsFolder(data_folder);
+export async function recordServiceAddress(dataFolder: string, url: string): Promise<ServiceAddress> {
+  const folder = recordsFolder(dataFolder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   crashPoint('address.folder_made');
   // Removes the records of killed services.
-  for (const file of [...(await readRecords(data_folder)).map(({ file }) => file), ...(await findUnnamed(folder))])
+  for (const file of [...(await readRecords(dataFolder)).map(({ file }) => file), ...(await findUnnamed(folder))])
     if (!(await isFileLocked(file))) {
       await rm(file, { force: true });
       crashPoint('address.dead_removed');
@@ -53,14 +53,14 @@ export async function recordServiceAddress(data_folder: string, url: string): Pr
 }
 
 /** The address of the latest live service. `null` if none lives. */
-export async function readServiceAddress(data_folder: string): Promise<string | null> {
-  const newest_first = (await readRecords(data_folder)).sort((a, b) => b.started_at_ms - a.started_at_ms);
-  for (const { file, url } of newest_first) if (await isFileLocked(file)) return url;
+export async function readServiceAddress(dataFolder: string): Promise<string | null> {
+  const newestFirst = (await readRecords(dataFolder)).sort((a, b) => b.started_at_ms - a.started_at_ms);
+  for (const { file, url } of newestFirst) if (await isFileLocked(file)) return url;
   return null;
 }
 
-async function readRecords(data_folder: string): Promise<AddressRecord[]> {
-  const folder = recordsFolder(data_folder);
+async function readRecords(dataFolder: string): Promise<AddressRecord[]> {
+  const folder = recordsFolder(dataFolder);
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => name.endsWith('.json')).map((name) => path.join(folder, name));
   const records = await Promise.all(
@@ -79,7 +79,7 @@ async function readRecords(data_folder: string): Promise<AddressRecord[]> {
 async function findUnnamed(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(unnamed));
   const files = names.map((name) => path.join(folder, name));
-  const modified_ms = await Promise.all(
+  const modifiedMs = await Promise.all(
     files.map((file) =>
       stat(file).then(
         (at) => at.mtimeMs,
@@ -87,9 +87,9 @@ async function findUnnamed(folder: string): Promise<string[]> {
       ),
     ),
   );
-  return files.filter((_, i) => (modified_ms[i] ?? Infinity) < Date.now() - naming_ms_max);
+  return files.filter((_, i) => (modifiedMs[i] ?? Infinity) < Date.now() - maxNamingMs);
 }
 
-function recordsFolder(data_folder: string): string {
-  return path.join(data_folder, 'services');
+function recordsFolder(dataFolder: string): string {
+  return path.join(dataFolder, 'services');
 }

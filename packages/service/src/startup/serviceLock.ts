@@ -7,11 +7,11 @@ import { ownFile } from '../fileLock/ownedFile.js';
  * since they use its database.
  * @throws an Error that names the folder and the service that has it
  */
-export async function lockDataFolder(data_folder: string): Promise<FileLock> {
-  const file = await ownFile(path.join(data_folder, 'service.lock'));
+export async function lockDataFolder(dataFolder: string): Promise<FileLock> {
+  const file = await ownFile(path.join(dataFolder, 'service.lock'));
   if (file.kind === 'owned') return file.lock;
   throw new Error(
-    `the data folder ${data_folder} belongs to a service that runs already${file.owner === '' ? '' : ` (${file.owner})`}: ` +
+    `the data folder ${dataFolder} belongs to a service that runs already${file.owner === '' ? '' : ` (${file.owner})`}: ` +
       'stop that one first, give this one a folder of its own (--data, ENGRAFT_DATA_DIR), or set DATABASE_URL to run several',
   );
 }

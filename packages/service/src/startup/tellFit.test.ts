@@ -11,20 +11,20 @@ import { peakMemory } from '../models/peakMemory.js';
 import { type EngineConfig, loadEngine, type LoadedEngine } from './model.js';
 import { tellFit } from './tellFit.js';
 
-const model_folder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const modelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 const lineSchema = z.object({ serving_bytes: z.number(), learning_bytes: z.number(), msg: z.string() });
 
 let config: EngineConfig;
 let loaded: LoadedEngine;
 before(async () => {
-  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
-  const unbounded = { cache_bytes: null, adapter_bytes: null, teacher: null };
-  config = { model_folder, data_folder, weights: 'f32', ...unbounded };
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
+  const unbounded = { cacheBytes: null, adapterBytes: null, teacher: null };
+  config = { modelFolder, dataFolder, weights: 'f32', ...unbounded };
   loaded = await loadEngine(config, pino({ level: 'silent' }));
 });
 after(async () => {
   await loaded.engine.close();
-  await rm(config.data_folder, { recursive: true });
+  await rm(config.dataFolder, { recursive: true });
 });
 
 async function told(): Promise<string> {

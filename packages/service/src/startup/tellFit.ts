@@ -8,10 +8,13 @@ import type { EngineConfig, LoadedEngine } from './model.js';
 export async function tellFit(config: EngineConfig, loaded: LoadedEngine, logger: Logger): Promise<void> {
   try {
     const fit = await estimateFit(config, loaded);
-    const { servingBytes: serving_bytes, learningBytes: learning_bytes } = fit.memory;
-    const seconds_per_1000_chars = Math.round(fit.secondsPerThousandCharacters);
+    const { servingBytes, learningBytes } = fit.memory;
+    const secondsPer1000Chars = Math.round(fit.secondsPerThousandCharacters);
     const sentences = [...fitSentences(fit, machineMemory()), '`engraft model check` measures it.'];
-    logger.info({ serving_bytes, learning_bytes, seconds_per_1000_chars }, sentences.join(' '));
+    logger.info(
+      { serving_bytes: servingBytes, learning_bytes: learningBytes, seconds_per_1000_chars: secondsPer1000Chars },
+      sentences.join(' '),
+    );
   } catch (error) {
     logger.debug({ err: error }, 'what the model takes could not be estimated');
   }

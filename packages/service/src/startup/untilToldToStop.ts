@@ -1,6 +1,6 @@
 /** `timeout` and other wrappers signal a process and its group, so that one wish to stop arrives twice. */
-const same_wish_ms = 1_000;
-const parent_poll_ms = 500;
+const sameWishMs = 1_000;
+const parentPollMs = 500;
 
 /**
  * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP (which a closing terminal sends). Another one,
@@ -9,17 +9,17 @@ const parent_poll_ms = 500;
  */
 export function untilToldToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let told_at_ms: number | null = null;
+    let toldAtMs: number | null = null;
     const tell = (name: NodeJS.Signals): void => {
-      const now_ms = performance.now();
-      if (told_at_ms !== null && now_ms - told_at_ms > same_wish_ms) process.exit(1);
-      told_at_ms ??= now_ms;
+      const nowMs = performance.now();
+      if (toldAtMs !== null && nowMs - toldAtMs > sameWishMs) process.exit(1);
+      toldAtMs ??= nowMs;
       resolve(name);
     };
     for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => tell(name));
     if (process.env['npm_command'] === 'exec') {
       onceParentIsLost(() => {
-        if (told_at_ms === null) tell('SIGTERM');
+        if (toldAtMs === null) tell('SIGTERM');
       });
     }
   });
@@ -31,5 +31,5 @@ function onceParentIsLost(lost: () => void): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     lost();
-  }, parent_poll_ms).unref();
+  }, parentPollMs).unref();
 }

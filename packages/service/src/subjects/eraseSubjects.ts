@@ -25,11 +25,11 @@ export async function lockSubjectsOfTenant(
 }
 
 /** Takes their names and active versions from subjects that this transaction has locked. */
-export async function eraseSubjects(trx: Transaction<Database>, subject_refs: readonly string[]): Promise<void> {
+export async function eraseSubjects(trx: Transaction<Database>, subjectRefs: readonly string[]): Promise<void> {
   await trx
     .updateTable('subjects')
     .set({ name: sql<string>`${erasedName('')} || id`, active_version_id: null, erased_at: sql<Date>`now()` })
-    .where(sql<boolean>`id = any(${subject_refs})`)
+    .where(sql<boolean>`id = any(${subjectRefs})`)
     .execute();
 }
 

@@ -17,11 +17,11 @@ export async function lockSubject(trx: Transaction<Database>, subject: SubjectNa
 }
 
 /** Locks the row of a subject against activations until the transaction ends. */
-export async function lockRouting(trx: Transaction<Database>, subject_ref: string): Promise<void> {
+export async function lockRouting(trx: Transaction<Database>, subjectRef: string): Promise<void> {
   await trx
     .selectFrom('subjects')
     .select('id')
-    .where('id', '=', subject_ref)
+    .where('id', '=', subjectRef)
     .modifyEnd(sql`for no key update`)
     .execute();
 }

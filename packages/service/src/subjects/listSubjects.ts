@@ -2,7 +2,7 @@ import { limits, type Subject, type TenantId } from '@engraft/contract';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { tenantIs } from '../tenants/tenantIs.js';
-import { of_another_model } from '../versions/baseModel.js';
+import { ofAnotherModel } from '../versions/baseModel.js';
 
 /**
  * "Up to 100 subjects and 50 versions each, for the selected tenant": the most recently changed subjects first, each
@@ -22,7 +22,7 @@ export async function listSubjects(
         .where('erased_at', 'is', null)
         .orderBy('updated_at', 'desc')
         .orderBy('id')
-        .limit(limits.subjects_per_listing)
+        .limit(limits.maxSubjectsPerListing)
         .as('subjects'),
     )
     .leftJoinLateral(
@@ -30,11 +30,11 @@ export async function listSubjects(
         saved
           .selectFrom('versions')
           .select(['id as version_id', 'created_at', 'expires_at', 'passed_count', 'total_count', 'source_job_id'])
-          .select(of_another_model.as('of_another_model'))
+          .select(ofAnotherModel.as('of_another_model'))
           .whereRef('versions.subject_ref', '=', 'subjects.id')
           .orderBy('created_at', 'desc')
           .orderBy('id')
-          .limit(limits.versions_per_subject_listing)
+          .limit(limits.maxVersionsPerSubjectListing)
           .as('versions'),
       (join) => join.onTrue(),
     )

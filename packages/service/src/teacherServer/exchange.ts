@@ -7,19 +7,19 @@ import http from 'node:http';
 import https from 'node:https';
 
 export type Exchange =
-  | { readonly kind: 'response'; readonly status: number; readonly retry_after_s: number | null; readonly body: string }
+  | { readonly kind: 'response'; readonly status: number; readonly retryAfterS: number | null; readonly body: string }
   /** Nothing was sent, for certain. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** It may have been sent, and no whole response came. */
   | { readonly kind: 'broken'; readonly reason: string };
 
 export interface ExchangeLimits {
-  readonly connect_ms: number;
+  readonly connectMs: number;
   /** From the first byte of the request to the last of the response. */
   readonly response_ms: number;
-  readonly response_bytes: number;
+  readonly responseBytes: number;
   /** How long to wait for a request that was sent before the signal aborted. */
-  readonly grace_ms: number;
+  readonly graceMs: number;
 }
 
 export interface Posting {
@@ -35,23 +35,23 @@ export function post(posting: Posting, limits: ExchangeLimits, signal?: AbortSig
     end({ kind: 'not_sent', reason: 'cancelled' });
     return promise;
   }
-  let is_connected = false;
+  let isConnected = false;
   let timer: NodeJS.Timeout;
-  const giveUp = (reason: string): void => end({ kind: is_connected ? 'broken' : 'not_sent', reason });
-  const giveUpAfter = (wait_ms: number, reason: string): void => {
+  const giveUp = (reason: string): void => end({ kind: isConnected ? 'broken' : 'not_sent', reason });
+  const giveUpAfter = (waitMs: number, reason: string): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => giveUp(reason), wait_ms);
+    timer = setTimeout(() => giveUp(reason), waitMs);
   };
   const request = open(posting);
-  timer = setTimeout(() => giveUp('no connection in time'), limits.connect_ms);
+  timer = setTimeout(() => giveUp('no connection in time'), limits.connectMs);
   const onAbort = (): void => {
-    if (is_connected) giveUpAfter(limits.grace_ms, 'no answer before the stop');
+    if (isConnected) giveUpAfter(limits.graceMs, 'no answer before the stop');
     else giveUp('cancelled');
   };
   signal?.addEventListener('abort', onAbort, { once: true });
   request.once('socket', (socket) => {
     socket.once(request.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-      is_connected = true;
+      isConnected = true;
       giveUpAfter(limits.response_ms, 'no answer in time');
     });
   });
@@ -82,27 +82,27 @@ function settledOnce(): { readonly promise: Promise<Exchange>; readonly end: (ex
 
 function readResponse(
   response: http.IncomingMessage,
-  { response_bytes }: ExchangeLimits,
+  { responseBytes }: ExchangeLimits,
   end: (exchange: Exchange) => void,
 ): void {
   const { statusCode: status = 0 } = response;
-  const retry_after_s = /^\d{1,6}$/.test(response.headers['retry-after'] ?? '')
+  const retryAfterS = /^\d{1,6}$/.test(response.headers['retry-after'] ?? '')
     ? Number(response.headers['retry-after'])
     : null;
   if (status < 200 || status > 299) {
-    end({ kind: 'response', status, retry_after_s, body: '' });
+    end({ kind: 'response', status, retryAfterS, body: '' });
     return;
   }
   const pieces: Buffer[] = [];
   let bytes = 0;
   response.on('data', (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > response_bytes) end({ kind: 'broken', reason: `a response of more than ${response_bytes} bytes` });
+    if (bytes > responseBytes) end({ kind: 'broken', reason: `a response of more than ${responseBytes} bytes` });
     else pieces.push(piece);
   });
   response.once('error', (error) => end({ kind: 'broken', reason: nameOf(error) }));
   response.once('end', () => {
-    end({ kind: 'response', status, retry_after_s, body: Buffer.concat(pieces).toString('utf8') });
+    end({ kind: 'response', status, retryAfterS, body: Buffer.concat(pieces).toString('utf8') });
   });
 }
 

@@ -18,7 +18,7 @@ const completion = z.object({
  * The body of a successful chat completion: its cost, and its text, which may be empty. Without a usage that is
  * consistent and fits the request, nobody knows what is owed.
  */
-export function readReceipt(body: string, max_tokens: number): RemoteOutcome {
+export function readReceipt(body: string, maxTokens: number): RemoteOutcome {
   const answer = z.object({ usage: z.unknown().optional() }).safeParse(parseJson(body)).data;
   if (answer === undefined)
     return { kind: 'receipt_missing', reason: 'it answered with something that is no JSON object' };
@@ -28,22 +28,22 @@ export function readReceipt(body: string, max_tokens: number): RemoteOutcome {
   const usage = usageSchema.safeParse(answer.usage).data;
   if (usage === undefined) return { kind: 'receipt_inconsistent', reason: 'its usage has no counts of tokens' };
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
-  const cached_tokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
-  const counts = `${prompt_tokens} + ${completion_tokens} = ${total_tokens} tokens, ${cached_tokens} of them cached`;
-  if (total_tokens !== prompt_tokens + completion_tokens || cached_tokens > prompt_tokens) {
+  const cachedTokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  const counts = `${prompt_tokens} + ${completion_tokens} = ${total_tokens} tokens, ${cachedTokens} of them cached`;
+  if (total_tokens !== prompt_tokens + completion_tokens || cachedTokens > prompt_tokens) {
     return { kind: 'receipt_inconsistent', reason: `its usage contradicts itself: ${counts}` };
   }
-  if (completion_tokens > max_tokens) {
+  if (completion_tokens > maxTokens) {
     return {
       kind: 'receipt_inconsistent',
-      reason: `its usage is beyond the ${max_tokens} that were asked for: ${counts}`,
+      reason: `its usage is beyond the ${maxTokens} that were asked for: ${counts}`,
     };
   }
   const text = completion.safeParse(parseJson(body)).data?.choices[0].message.content ?? '';
   return {
     kind: 'answered',
     text,
-    usage: { inputTokens: prompt_tokens, outputTokens: completion_tokens, cachedInputTokens: cached_tokens },
+    usage: { inputTokens: prompt_tokens, outputTokens: completion_tokens, cachedInputTokens: cachedTokens },
   };
 }
 

@@ -5,14 +5,14 @@ import { answerWith, dieInTheMiddle, honestUsage, refuseWith } from '../testing/
 import { startFaultyTeacher, type FaultyTeacher } from '../testing/faultyTeacher.js';
 import { openTeacherServer, type TeacherLimits } from './teacherServer.js';
 
-const api_key = 'sk-a-secret-key';
+const apiKey = 'sk-a-secret-key';
 const request: RemoteRequest = {
   messages: [{ role: 'user', content: 'A secret passage.' }],
   maxTokens: 50,
   temperature: 0,
   seed: 7,
 };
-const quick: Partial<TeacherLimits> = { response_ms: 2_000, grace_ms: 50, first_delay_ms: 1, delay_ms_max: 20 };
+const quick: Partial<TeacherLimits> = { response_ms: 2_000, graceMs: 50, firstDelayMs: 1, maxDelayMs: 20 };
 
 /** A real server that misbehaves: a fault injector. */
 describe('a teacher elsewhere over HTTP', () => {
@@ -26,10 +26,10 @@ describe('a teacher elsewhere over HTTP', () => {
   after(() => teacher.stop());
 
   async function ask(limits: Partial<TeacherLimits> = {}, signal?: AbortSignal): Promise<RemoteOutcome> {
-    const server = openTeacherServer({ url: teacher.url, model: 'large', api_key }, { ...quick, ...limits });
+    const server = openTeacherServer({ url: teacher.url, model: 'large', apiKey }, { ...quick, ...limits });
     const outcome = await server.ask(request, signal);
     const said = JSON.stringify(outcome);
-    for (const secret of [api_key, 'passage', 'a secret of the server']) assert.ok(!said.includes(secret), said);
+    for (const secret of [apiKey, 'passage', 'a secret of the server']) assert.ok(!said.includes(secret), said);
     return outcome;
   }
 
@@ -47,7 +47,7 @@ describe('a teacher elsewhere over HTTP', () => {
     const [{ path, authorization, model, max_tokens } = assert.fail()] = teacher.requests;
     assert.deepEqual(
       [path, authorization, model, max_tokens],
-      ['/v1/chat/completions', `Bearer ${api_key}`, 'large', 50],
+      ['/v1/chat/completions', `Bearer ${apiKey}`, 'large', 50],
     );
   });
 
@@ -90,7 +90,7 @@ describe('a teacher elsewhere over HTTP', () => {
     assert.deepEqual(await outcomeOf(dieInTheMiddle), ['receipt_missing', 1]);
     assert.deepEqual(await outcomeOf((response) => response.destroy()), ['receipt_missing', 1]);
     assert.deepEqual(await outcomeOf(() => undefined, { response_ms: 100 }), ['receipt_missing', 1], 'it stalls');
-    assert.deepEqual(await outcomeOf(answerWith('x'.repeat(5_000)), { response_bytes: 4_000 }), ['receipt_missing', 1]);
+    assert.deepEqual(await outcomeOf(answerWith('x'.repeat(5_000)), { responseBytes: 4_000 }), ['receipt_missing', 1]);
     for (const status of [408, 409, 500, 502, 504]) {
       assert.deepEqual(await outcomeOf(refuseWith(status)), ['receipt_missing', 1], String(status));
     }
@@ -123,7 +123,7 @@ describe('a teacher elsewhere over HTTP', () => {
     const gone = await startFaultyTeacher(answerWith(''));
     await gone.stop();
     for (const url of [gone.url, 'http://no-such-host.invalid/v1', teacher.url.replace('http:', 'https:')]) {
-      const server = openTeacherServer({ url, model: 'large', api_key }, { ...quick, attempts: 2 });
+      const server = openTeacherServer({ url, model: 'large', apiKey }, { ...quick, attempts: 2 });
       assert.equal((await server.ask(request)).kind, 'not_executed', url);
     }
     assert.equal(teacher.requests.length, 0);
@@ -140,20 +140,20 @@ describe('a teacher elsewhere over HTTP', () => {
       again.abort();
       answerWith('Just in time.')(response, asked);
     };
-    assert.equal((await ask({ grace_ms: 5_000 }, again.signal)).kind, 'answered');
+    assert.equal((await ask({ graceMs: 5_000 }, again.signal)).kind, 'answered');
   });
 
   it('is asked so many things at once, and no more', async () => {
-    let under_way = 0;
+    let underWay = 0;
     let most = 0;
     teacher.reply = (response, asked) => {
-      most = Math.max(most, ++under_way);
+      most = Math.max(most, ++underWay);
       setTimeout(() => {
-        under_way -= 1;
+        underWay -= 1;
         answerWith('A text.')(response, asked);
       }, 20);
     };
-    const config = { url: teacher.url, model: 'large', api_key: null };
+    const config = { url: teacher.url, model: 'large', apiKey: null };
     const server = openTeacherServer(config, { ...quick, concurrency: 3 });
     const outcomes = await Promise.all(Array.from({ length: 9 }, () => server.ask(request)));
     assert.ok(outcomes.every(({ kind }) => kind === 'answered'));

@@ -9,24 +9,24 @@ export interface TeacherLimits extends ExchangeLimits {
   /** The most attempts of a call that was not executed, including the first. */
   readonly attempts: number;
   /** Delay before the second attempt. It doubles each time. */
-  readonly first_delay_ms: number;
+  readonly firstDelayMs: number;
   /** The longest delay that a server may ask for. */
-  readonly delay_ms_max: number;
+  readonly maxDelayMs: number;
   /** Calls under way, over all jobs of this process. */
   readonly concurrency: number;
 }
 
 /** An answer that comes too late has no receipt, so a slow server gets much time. */
 const defaultLimits: TeacherLimits = {
-  connect_ms: 10_000,
+  connectMs: 10_000,
   response_ms: 600_000,
-  response_bytes: 1_000_000,
+  responseBytes: 1_000_000,
   // A draining worker has nine seconds.
-  grace_ms: 7_000,
+  graceMs: 7_000,
   // A minute and a half in all: a server that restarts loads its model meanwhile.
   attempts: 8,
-  first_delay_ms: 1_000,
-  delay_ms_max: 30_000,
+  firstDelayMs: 1_000,
+  maxDelayMs: 30_000,
   concurrency: 4,
 };
 
@@ -48,20 +48,20 @@ async function askPatiently(
     crashPoint('teacher_call.made');
     const outcome = outcomeOf(exchange, request.maxTokens);
     if (outcome.kind !== 'not_executed' || !isPassing(exchange) || attempt >= limits.attempts) return outcome;
-    const wished_ms = exchange.kind === 'response' ? (exchange.retry_after_s ?? 0) * 1000 : 0;
-    const delay_ms = Math.max(limits.first_delay_ms * 2 ** (attempt - 1), wished_ms);
-    const isCancelled = await sleep(Math.min(delay_ms, limits.delay_ms_max), false, { signal }).catch(() => true);
+    const wishedMs = exchange.kind === 'response' ? (exchange.retryAfterS ?? 0) * 1000 : 0;
+    const delayMs = Math.max(limits.firstDelayMs * 2 ** (attempt - 1), wishedMs);
+    const isCancelled = await sleep(Math.min(delayMs, limits.maxDelayMs), false, { signal }).catch(() => true);
     if (isCancelled) return outcome;
   }
 }
 
 /** Only fields that every such server takes. Some refuse fields that they do not know, such as `seed`. */
-function postingOf({ url, model, api_key }: TeacherConfig, { messages, maxTokens, temperature }: RemoteRequest) {
+function postingOf({ url, model, apiKey }: TeacherConfig, { messages, maxTokens, temperature }: RemoteRequest) {
   return {
     url: `${url}/chat/completions`,
     headers: {
       'content-type': 'application/json',
-      ...(api_key === null ? {} : { authorization: `Bearer ${api_key}` }),
+      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
     },
     body: JSON.stringify({ model, messages, max_tokens: maxTokens, temperature, stream: false }),
   };
@@ -72,13 +72,13 @@ function isRefusal(status: number): boolean {
   return status === 503 || (status >= 300 && status <= 499 && status !== 408 && status !== 409);
 }
 
-function outcomeOf(exchange: Exchange, max_tokens: number): RemoteOutcome {
+function outcomeOf(exchange: Exchange, maxTokens: number): RemoteOutcome {
   if (exchange.kind === 'not_sent') return { kind: 'not_executed', reason: `it cannot be reached: ${exchange.reason}` };
   if (exchange.kind === 'broken') {
     return { kind: 'receipt_missing', reason: `it was asked, and did not answer to the end: ${exchange.reason}` };
   }
   const { status, body } = exchange;
-  if (status >= 200 && status <= 299) return readReceipt(body, max_tokens);
+  if (status >= 200 && status <= 299) return readReceipt(body, maxTokens);
   const reason = `it answered with status ${status}${hints[status] ?? ''}`;
   return { kind: isRefusal(status) ? 'not_executed' : 'receipt_missing', reason };
 }

@@ -2,7 +2,7 @@ import type { TenantId } from '@engraft/contract';
 
 export interface TenantClaims {
   /** The tenant that the key is restricted to, or `null`. */
-  readonly key_tenant_id: TenantId;
+  readonly keyTenantId: TenantId;
   readonly header: string | undefined;
   readonly body: string | undefined;
 }
@@ -19,10 +19,10 @@ export type ResolveTenantOutcome =
  * key supplies its own tenant when none is given, and rejects a different tenant. An unrestricted key with no tenant
  * uses the project namespace."
  */
-export function resolveTenant({ key_tenant_id, header, body }: TenantClaims): ResolveTenantOutcome {
+export function resolveTenant({ keyTenantId, header, body }: TenantClaims): ResolveTenantOutcome {
   if (header !== undefined && body !== undefined && header !== body) return { kind: 'disagreement' };
   const named = body ?? header;
-  if (named === undefined) return { kind: 'resolved', tenant_id: key_tenant_id };
-  if (key_tenant_id !== null && key_tenant_id !== named) return { kind: 'foreign_tenant' };
+  if (named === undefined) return { kind: 'resolved', tenant_id: keyTenantId };
+  if (keyTenantId !== null && keyTenantId !== named) return { kind: 'foreign_tenant' };
   return { kind: 'resolved', tenant_id: named };
 }

@@ -5,6 +5,6 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
  * Rows of one tenant, or of the project namespace. Written out, because PostgreSQL does not use an index for `IS NOT
  * DISTINCT FROM`.
  */
-export function tenantIs(column: string, tenant_id: TenantId): RawBuilder<SqlBool> {
-  return tenant_id === null ? sql`${sql.ref(column)} is null` : sql`${sql.ref(column)} = ${tenant_id}`;
+export function tenantIs(column: string, tenantId: TenantId): RawBuilder<SqlBool> {
+  return tenantId === null ? sql`${sql.ref(column)} is null` : sql`${sql.ref(column)} = ${tenantId}`;
 }

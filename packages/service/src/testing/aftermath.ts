@@ -16,19 +16,19 @@ import { findHalfStates } from './findHalfStates.js';
  * @param bucket the objects in it by their keys, where adapters live in one.
  */
 export async function findAftermath(
-  database_url: string,
-  data_folder: string,
+  databaseUrl: string,
+  dataFolder: string,
   bucket?: ReadonlyMap<string, Uint8Array>,
 ): Promise<string[]> {
-  const db = openDatabase(database_url, { maxConnections: 2 });
+  const db = openDatabase(databaseUrl, { maxConnections: 2 });
   try {
-    const { half_states } = await findHalfStates(db);
+    const { halfStates } = await findHalfStates(db);
     return [
-      ...half_states,
+      ...halfStates,
       ...(await wrongEndings(db)),
       ...(await doubleCharges(db)),
-      ...(await (bucket === undefined ? adapterFaults(db, data_folder) : bucketFaults(db, bucket))),
-      ...(await leftFiles(data_folder)),
+      ...(await (bucket === undefined ? adapterFaults(db, dataFolder) : bucketFaults(db, bucket))),
+      ...(await leftFiles(dataFolder)),
     ];
   } finally {
     await db.destroy();
@@ -36,8 +36,8 @@ export async function findAftermath(
 }
 
 /** Lists, in sentences, jobs that were charged more than once, or more than they reserved. */
-export async function findDoubleCharges(database_url: string): Promise<string[]> {
-  const db = openDatabase(database_url, { maxConnections: 1 });
+export async function findDoubleCharges(databaseUrl: string): Promise<string[]> {
+  const db = openDatabase(databaseUrl, { maxConnections: 1 });
   try {
     return await doubleCharges(db);
   } finally {
@@ -71,22 +71,22 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
 }
 
 /** No version lacks its file, and the store has no adapter that no version has and the database does not know. */
-async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
-  const store = await openFolderStore(data_folder);
+async function adapterFaults(db: Kysely<Database>, dataFolder: string): Promise<string[]> {
+  const store = await openFolderStore(dataFolder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
   const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
   const faults: string[] = [];
   for (const { id, adapter_hash, files_deleted_at } of versions) {
-    const is_there = await store.has(adapter_hash);
+    const isThere = await store.has(adapter_hash);
     if (files_deleted_at !== null) {
-      if (is_there) faults.push(`the files of version ${id} are there, and recorded as deleted`);
+      if (isThere) faults.push(`the files of version ${id} are there, and recorded as deleted`);
     } else if (!(await isAdapterIntact(store.locate(adapter_hash)))) {
       faults.push(`version ${id} has no whole adapter`);
     }
   }
   const folders = [...versions, ...kept].map(({ adapter_hash }) => path.basename(store.locate(adapter_hash).folder));
   const known = [storeMark, ...folders];
-  const names = await readdir(path.join(data_folder, 'adapters'));
+  const names = await readdir(path.join(dataFolder, 'adapters'));
   return [...faults, ...names.filter((name) => !known.includes(name)).map((name) => `adapters/${name} is an orphan`)];
 }
 
@@ -94,7 +94,7 @@ async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise
 async function bucketFaults(db: Kysely<Database>, bucket: ReadonlyMap<string, Uint8Array>): Promise<string[]> {
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
   const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
-  const nameOf = (adapter_hash: string): string => adapter_hash.replace(':', '-');
+  const nameOf = (adapterHash: string): string => adapterHash.replace(':', '-');
   const faults: string[] = [];
   for (const { id, adapter_hash, files_deleted_at } of versions) {
     const files = [...bucket].filter(([key]) => key.includes(`/${nameOf(adapter_hash)}/`));
@@ -118,9 +118,9 @@ async function areWhole(contentHash: string, files: readonly (readonly [string, 
 }
 
 /** Work of jobs that have ended, and what a process writes on its way to a file's name. */
-async function leftFiles(data_folder: string): Promise<string[]> {
+async function leftFiles(dataFolder: string): Promise<string[]> {
   const namesIn = async (folder: string): Promise<string[]> => {
-    const names = await readdir(path.join(data_folder, folder)).catch(() => []);
+    const names = await readdir(path.join(dataFolder, folder)).catch(() => []);
     return names.map((name) => path.join(folder, name));
   };
   const passing = [...(await namesIn('.')), ...(await namesIn('services'))].filter((name) => name.endsWith('.new'));

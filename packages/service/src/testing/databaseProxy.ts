@@ -16,10 +16,10 @@ export interface CommitFault {
 export class DatabaseProxy {
   readonly #server = createServer((client) => this.#join(client));
   readonly #sockets = new Set<Socket>();
-  #is_cut = false;
+  #isCut = false;
   #fault: CommitFault | null = null;
   #onFault: () => void = () => undefined;
-  #target_port = 0;
+  #targetPort = 0;
 
   static async open(): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy();
@@ -29,20 +29,20 @@ export class DatabaseProxy {
   }
 
   /** The URL that reaches the database through this proxy. */
-  reach(database_url: string): string {
-    const url = new URL(database_url);
-    this.#target_port = Number(url.port);
+  reach(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    this.#targetPort = Number(url.port);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
   }
 
   cut(): void {
-    this.#is_cut = true;
+    this.#isCut = true;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   mend(): void {
-    this.#is_cut = false;
+    this.#isCut = false;
   }
 
   /** Resolves when the database has gone away in a commit. */
@@ -55,9 +55,9 @@ export class DatabaseProxy {
 
   /** Cancels the fault. Returns whether it was still to come. */
   disarm(): boolean {
-    const was_armed = this.#fault !== null;
+    const wasArmed = this.#fault !== null;
     this.#fault = null;
-    return was_armed;
+    return wasArmed;
   }
 
   async close(): Promise<void> {
@@ -68,11 +68,11 @@ export class DatabaseProxy {
 
   #join(client: Socket): void {
     client.on('error', () => undefined);
-    if (this.#is_cut) {
+    if (this.#isCut) {
       client.resetAndDestroy();
       return;
     }
-    const server = connect(this.#target_port, '127.0.0.1');
+    const server = connect(this.#targetPort, '127.0.0.1');
     server.on('error', () => undefined);
     for (const [socket, other] of [
       [client, server],

@@ -20,7 +20,7 @@ export interface FaultyTeacher {
   /** Base address, which ends in `/v1`. */
   readonly url: string;
   readonly requests: TeacherRequest[];
-  /** What it does from now on. */
+  /** The reply to every call from now on. */
   reply: TeacherReply;
   stop(): Promise<void>;
 }

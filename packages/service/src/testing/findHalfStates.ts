@@ -5,7 +5,7 @@ import { verifyLedger } from '../ledger/verifyLedger.js';
 /** How many jobs there are, and everything that half an admission would have left behind. */
 export interface StateReport {
   readonly jobs: number;
-  readonly half_states: readonly string[];
+  readonly halfStates: readonly string[];
 }
 
 /**
@@ -41,6 +41,6 @@ export async function findHalfStates(db: Kysely<Database>): Promise<StateReport>
     .executeTakeFirstOrThrow();
   return {
     jobs: count,
-    half_states: [...rows.map(({ what }) => what), ...differences.map((each) => JSON.stringify(each))],
+    halfStates: [...rows.map(({ what }) => what), ...differences.map((each) => JSON.stringify(each))],
   };
 }

@@ -1,6 +1,6 @@
 import type { Engine, GenerateRequest, GenerateResult, ModelDescription } from '@engraft/engine';
 
-/** What the test wants the model to have written. The rest is that of a short answer. */
+/** The part of the reply that a test gives. The rest is that of a short answer. */
 export type ScriptedReply = Partial<GenerateResult> | Promise<Partial<GenerateResult>>;
 
 /**

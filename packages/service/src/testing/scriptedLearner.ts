@@ -26,10 +26,10 @@ export interface LearnerScript {
   readonly elsewhere: RemoteModel | null;
 }
 
-/** What every passage teaches. */
+/** The answers that every passage teaches. */
 const taught = ['amber', 'basalt', 'cobalt'] as const;
-const content_hash = `sha256:${'5'.repeat(64)}`;
-const poll_ms = 20;
+const checkpointHash = `sha256:${'5'.repeat(64)}`;
+const pollMs = 20;
 
 /**
  * A fault injector: a scripted model and teacher that learn any passage within milliseconds and write real adapters of
@@ -42,7 +42,7 @@ export function scriptedLearner(script: LearnerScript): {
 } {
   const wait = async (call: 'generate' | 'step', signal?: AbortSignal): Promise<void> => {
     while (await script.slow(call))
-      await sleep(poll_ms, undefined, signal === undefined ? {} : { signal }).catch(cancelled);
+      await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(cancelled);
   };
   const engine: Engine = {
     describe: () => Promise.resolve(description),
@@ -82,7 +82,7 @@ const description = {
   contextLength: 4096,
   vocabularySize: 1000,
   parameters: 4_000_000,
-  contentHash: content_hash,
+  contentHash: checkpointHash,
 };
 
 function cancelled(): never {
@@ -138,7 +138,7 @@ export async function writeScriptedAdapter(
   seed: number,
 ): Promise<AdapterReference & { readonly sizeBytes: number }> {
   await mkdir(folder, { recursive: true });
-  const config = JSON.stringify({ base_model_name_or_path: content_hash });
+  const config = JSON.stringify({ base_model_name_or_path: checkpointHash });
   const weights = `scripted ${seed}`;
   await writeFile(path.join(folder, 'adapter_config.json'), config);
   await writeFile(path.join(folder, 'adapter_model.safetensors'), weights);

@@ -28,18 +28,18 @@ function toldToBegin(): Promise<void> {
 }
 
 await toldToBegin();
-const script_folder = z.string().parse(process.env['ENGRAFT_TEST_SCRIPT_DIR']);
+const scriptFolder = z.string().parse(process.env['ENGRAFT_TEST_SCRIPT_DIR']);
 const says = (name: string) => (): Promise<boolean> =>
-  access(path.join(script_folder, name)).then(
+  access(path.join(scriptFolder, name)).then(
     () => true,
     () => false,
   );
 const config = readConfig({ port: '0' });
 const { engine, method } = scriptedLearner({
   slow: async (call) => {
-    const is_slow = await says('slow')();
-    if (is_slow) await writeFile(path.join(script_folder, `waiting-${call}`), '');
-    return is_slow;
+    const isSlow = await says('slow')();
+    if (isSlow) await writeFile(path.join(scriptFolder, `waiting-${call}`), '');
+    return isSlow;
   },
   disk_full: says('disk-full'),
   elsewhere: config.teacher === null ? null : openTeacherServer(config.teacher, { attempts: 1 }),

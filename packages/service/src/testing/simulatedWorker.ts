@@ -14,7 +14,7 @@ import { scriptedLearner } from './scriptedLearner.js';
 export interface SimulatedRun {
   readonly job_id: string;
   readonly fencing_token: number;
-  readonly is_over: boolean;
+  readonly isOver: boolean;
   /** Resolves when it is over, or waits again. */
   advance(): Promise<void>;
   /** Makes what it waits for fail. */
@@ -24,7 +24,7 @@ export interface SimulatedRun {
 }
 
 /** Longer than any history, so that only the test's clock ends a lease. */
-const lease_ms = 60_000;
+const leaseMs = 60_000;
 
 /** The process of a worker: the real way of running jobs, on a scripted model, with connections of its own. */
 export class SimulatedWorker {
@@ -33,21 +33,21 @@ export class SimulatedWorker {
 
   constructor(
     readonly name: string,
-    database_url: string,
+    databaseUrl: string,
     readonly store: AdapterStore,
-    readonly data_folder: string,
+    readonly dataFolder: string,
   ) {
-    this.#db = openDatabase(database_url, { maxConnections: 4 });
+    this.#db = openDatabase(databaseUrl, { maxConnections: 4 });
   }
 
   async claim(kind: JobKind): Promise<SimulatedRun | null> {
-    const job = await claimJob(this.#db, { worker_id: this.name, kind, lease_ms });
+    const job = await claimJob(this.#db, { worker_id: this.name, kind, leaseMs });
     if (job === null) return null;
     const gate = new Gate();
     const stopping = new AbortController();
-    let is_over = false;
-    const done = runJob(this.#contextOf(gate), job, lease_ms, stopping.signal).then(() => {
-      is_over = true;
+    let isOver = false;
+    const done = runJob(this.#contextOf(gate), job, leaseMs, stopping.signal).then(() => {
+      isOver = true;
       this.#runs.delete(gate);
     });
     this.#runs.set(gate, done);
@@ -60,8 +60,8 @@ export class SimulatedWorker {
     return {
       job_id: job.job_id,
       fencing_token: job.fencing_token,
-      get is_over() {
-        return is_over;
+      get isOver() {
+        return isOver;
       },
       advance: () => go(),
       fail: (error) => go(error),
@@ -81,12 +81,12 @@ export class SimulatedWorker {
   }
 
   #contextOf(gate: Gate): Parameters<typeof runJob>[0] {
-    let has_stepped = false;
+    let hasStepped = false;
     const { engine, method } = scriptedLearner({
       // Waits at every answer, and at the first step of a training.
       slow: async (call) => {
-        if (call === 'step' && has_stepped) return false;
-        if (call === 'step') has_stepped = true;
+        if (call === 'step' && hasStepped) return false;
+        if (call === 'step') hasStepped = true;
         await gate.pass();
         return false;
       },
@@ -101,14 +101,14 @@ export class SimulatedWorker {
         await gate.pass();
       },
     };
-    const { data_folder } = this;
+    const { dataFolder } = this;
     const logger = pino({ level: 'silent' });
     return {
       db: this.#db,
       engine,
       method: (): Promise<LearningMethod> => Promise.resolve(method),
       store,
-      data_folder,
+      dataFolder,
       logger,
     };
   }

@@ -30,8 +30,8 @@ export async function openSimulatedWorld() {
   const clock = await openTestClock(database, { maxConnections: 6 });
   await takeDefaultsFrom(clock);
   const { db } = clock;
-  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-simulation-'));
-  const store = await openFolderStore(data_folder);
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-simulation-'));
+  const store = await openFolderStore(dataFolder);
   const { app } = buildTestApp(db, { logger: pino({ level: 'silent' }) });
   let workers = 0;
   return {
@@ -41,18 +41,18 @@ export async function openSimulatedWorld() {
       const response = await call(app, method, url, { key, headers, ...(body === undefined ? {} : { body }) });
       return { status: response.statusCode, body: response.json<unknown>() };
     },
-    newProject: (credit_microusd: number) => createTestProject(db, credit_microusd),
-    newKey: (project_id: string, tenant_id: string | null) => createTestKey(db, project_id, { tenant_id }),
-    newWorker: () => new SimulatedWorker(`worker-${(workers += 1)}`, clock.url, store, data_folder),
-    grant: (project_id: string, amount_microusd: number) =>
-      grantCredit(db, { project_id, amount_microusd, memo: 'simulation' }),
-    revoke: (key_id: string) => revokeKey(db, key_id),
-    expire: (version_id: string) => expireVersion(db, version_id),
-    resolve: (job_id: string, charged_microusd: number): Promise<ResolveJobOutcome> =>
-      resolveJob(db, job_id, charged_microusd),
+    newProject: (creditMicrousd: number) => createTestProject(db, creditMicrousd),
+    newKey: (projectId: string, tenantId: string | null) => createTestKey(db, projectId, { tenant_id: tenantId }),
+    newWorker: () => new SimulatedWorker(`worker-${(workers += 1)}`, clock.url, store, dataFolder),
+    grant: (projectId: string, amountMicrousd: number) =>
+      grantCredit(db, { project_id: projectId, amount_microusd: amountMicrousd, memo: 'simulation' }),
+    revoke: (keyId: string) => revokeKey(db, keyId),
+    expire: (versionId: string) => expireVersion(db, versionId),
+    resolve: (jobId: string, chargedMicrousd: number): Promise<ResolveJobOutcome> =>
+      resolveJob(db, jobId, chargedMicrousd),
     /** Sets the clock this far ahead, and lets somebody look at it. */
-    setClock: async (ahead_seconds: number) => {
-      await clock.set(`${ahead_seconds} seconds`);
+    setClock: async (aheadSeconds: number) => {
+      await clock.set(`${aheadSeconds} seconds`);
       await observeClock(db);
       await shortenLeases(db);
     },
@@ -61,7 +61,7 @@ export async function openSimulatedWorld() {
       await correctDeadlines(db);
       await renewHosting(db);
       await deleteUnneededFiles(db, store);
-      await removeEndedWork(db, data_folder);
+      await removeEndedWork(db, dataFolder);
     },
     /** Cuts all connections of the database. */
     cut: async () => {
@@ -69,13 +69,13 @@ export async function openSimulatedWorld() {
         where datname = current_database() and pid <> pg_backend_pid()`.execute(database.owner);
     },
     verifyLedger: async () => (await verifyLedger(db)).differences,
-    findAftermath: () => findAftermath(clock.url, data_folder),
+    findAftermath: () => findAftermath(clock.url, dataFolder),
     findDoubleCharges: () => findDoubleCharges(clock.url),
     close: async () => {
       await app.close();
       await clock.close();
       await database.close();
-      await rm(data_folder, { recursive: true });
+      await rm(dataFolder, { recursive: true });
     },
   };
 }

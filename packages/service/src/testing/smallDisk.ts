@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export interface SmallDisk {
   readonly folder: string;
   /** Leaves this many bytes free, rounded to blocks. */
-  fill(free_bytes: number): Promise<void>;
+  fill(freeBytes: number): Promise<void>;
   /** Frees what `fill` took. */
   free(): Promise<void>;
   remove(): Promise<void>;
@@ -28,9 +28,9 @@ export async function mountSmallDisk(bytes: number): Promise<SmallDisk | null> {
   const filler = path.join(folder, 'filler');
   return {
     folder,
-    fill: async (free_bytes) => {
+    fill: async (freeBytes) => {
       const { bavail, bsize } = await statfs(folder);
-      await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - free_bytes)));
+      await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - freeBytes)));
     },
     free: () => truncate(filler),
     remove: async () => {

@@ -31,12 +31,12 @@ export interface StubBucket {
   readonly environment: Readonly<Record<string, string>>;
   readonly objects: Map<string, Buffer>;
   /** When they were put, in seconds by a clock that each request to put moves on. */
-  readonly put_at_s: Map<string, number>;
+  readonly putAtS: Map<string, number>;
   readonly requests: StubRequest[];
-  /** What a request meets; `null`: nothing. */
+  /** The fault that a request meets, or `null`. */
   fault: (request: StubRequest) => BucketFault | null;
   /** As of servers that know nothing of checksums, and say so by not returning them. */
-  knows_checksums: boolean;
+  knowsChecksums: boolean;
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function forRequests(count: number, method: string, fault: BucketFault): 
   };
 }
 
-const bucket_name = 'adapters';
+const bucketName = 'adapters';
 
 export async function startStubBucket(): Promise<StubBucket> {
   const server = createServer();
@@ -64,13 +64,13 @@ export async function startStubBucket(): Promise<StubBucket> {
       AWS_ACCESS_KEY_ID: 'stub',
       AWS_SECRET_ACCESS_KEY: 'stub',
       AWS_REGION: 'us-east-1',
-      ENGRAFT_ADAPTER_STORE: `s3://${bucket_name}/of/tests`,
+      ENGRAFT_ADAPTER_STORE: `s3://${bucketName}/of/tests`,
     },
     objects: new Map(),
-    put_at_s: new Map(),
+    putAtS: new Map(),
     requests: [],
     fault: noFault,
-    knows_checksums: true,
+    knowsChecksums: true,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -85,7 +85,7 @@ export async function startStubBucket(): Promise<StubBucket> {
 
 async function answer(stub: StubBucket, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://stub');
-  const key = decodeURIComponent(pathname).replace(`/${bucket_name}/`, '');
+  const key = decodeURIComponent(pathname).replace(`/${bucketName}/`, '');
   const asked = { method: request.method ?? '', key };
   stub.requests.push(asked);
   const fault = stub.fault(asked);
@@ -111,8 +111,8 @@ async function answer(stub: StubBucket, request: IncomingMessage, response: Serv
     refuse(response, 404, 'NoSuchKey');
     return;
   }
-  const put_at_s = stub.put_at_s.get(key);
-  if (put_at_s !== undefined) response.setHeader('last-modified', new Date(put_at_s * 1000).toUTCString());
+  const putAtS = stub.putAtS.get(key);
+  if (putAtS !== undefined) response.setHeader('last-modified', new Date(putAtS * 1000).toUTCString());
   give(fault === 'wrong bytes' ? Buffer.alloc(content.byteLength, 'x') : content, fault, asked.method, response);
 }
 
@@ -120,13 +120,13 @@ async function put(stub: StubBucket, key: string, request: IncomingMessage, resp
   const content = await buffer(request);
   const sent = request.headers['x-amz-checksum-sha256'];
   const sha256 = createHash('sha256').update(content).digest('base64');
-  if (stub.knows_checksums && sent !== sha256) {
+  if (stub.knowsChecksums && sent !== sha256) {
     refuse(response, 400, 'BadDigest');
     return;
   }
   stub.objects.set(key, content);
-  stub.put_at_s.set(key, stub.requests.length);
-  response.writeHead(200, stub.knows_checksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
+  stub.putAtS.set(key, stub.requests.length);
+  response.writeHead(200, stub.knowsChecksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
 }
 
 function give(content: Buffer, fault: BucketFault | null, method: string, response: ServerResponse): void {

@@ -36,7 +36,7 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
     open_jobs: plentyOfJobs,
     model_id: 'model-5.3',
     // No worker runs unless a test starts one.
-    chat_wait_ms: 0,
+    chatWaitMs: 0,
     readiness: () => Promise.resolve([]),
     logger: pino({ level: 'debug' }, sink),
     metrics: new Registry(),
@@ -53,16 +53,16 @@ export function countUnits(prompt: ChatPrompt): number {
   return prompt.messages.reduce((tokens, message) => tokens + message.content.length + 1, 0);
 }
 
-let created_projects = 0;
+let createdProjects = 0;
 
 /** A project with credit (by default 100 USD) and practically no limit of requests. Returns its id. */
-export async function createTestProject(db: Kysely<Database>, credit_microusd = 100_000_000): Promise<string> {
-  created_projects += 1;
-  const outcome = await createProject(db, { name: `project ${created_projects}` });
+export async function createTestProject(db: Kysely<Database>, creditMicrousd = 100_000_000): Promise<string> {
+  createdProjects += 1;
+  const outcome = await createProject(db, { name: `project ${createdProjects}` });
   if (outcome.kind !== 'created') throw new Error(outcome.kind);
   const { id } = outcome.project;
   await setProject(db, id, { requests_per_minute: 60_000_000 });
-  if (credit_microusd > 0) await grantCredit(db, { project_id: id, amount_microusd: credit_microusd, memo: 'test' });
+  if (creditMicrousd > 0) await grantCredit(db, { project_id: id, amount_microusd: creditMicrousd, memo: 'test' });
   return id;
 }
 
@@ -78,18 +78,23 @@ const allScopes: readonly Scope[] = ['read', 'inference', 'internalize', 'adapte
 
 export async function createTestKey(
   db: Kysely<Database>,
-  project_id: string,
+  projectId: string,
   options: { readonly scopes?: readonly Scope[]; readonly tenant_id?: TenantId; readonly expires_at?: Date } = {},
 ): Promise<TestKey> {
   const outcome = await createKey(db, {
-    project_id,
+    project_id: projectId,
     name: 'test',
     scopes: options.scopes ?? allScopes,
     tenant_id: options.tenant_id ?? null,
     expires_at: options.expires_at ?? null,
   });
   if (outcome.kind !== 'created') throw new Error(outcome.kind);
-  return { id: outcome.key.id, secret: outcome.secret, project_id, authorization: `Bearer ${outcome.secret}` };
+  return {
+    id: outcome.key.id,
+    secret: outcome.secret,
+    project_id: projectId,
+    authorization: `Bearer ${outcome.secret}`,
+  };
 }
 
 /** A JSON request in memory, with the key and the given headers. Headers that are `undefined` are left out. */

@@ -14,19 +14,19 @@ import { createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { createTestVersion, type TestVersion } from './testVersion.js';
 
-/** What the versions were trained on. No worker has loaded it. */
-export const base_model_hash = `sha256:${'b'.repeat(64)}`;
+/** The checkpoint on which the versions were trained. No worker has loaded it. */
+export const baseModelHash = `sha256:${'b'.repeat(64)}`;
 
 /** An installation to back up: a database, a data folder and a key. */
 export interface BackupSource {
   readonly database: TestDatabase;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   readonly store: FolderStore;
   readonly key: TestKey;
   /** A path at which there is nothing. */
   newPath(): string;
   /** Makes an active version whose adapter in the store has these weights. */
-  learn(weights: string | Uint8Array, subject_id?: string): Promise<TestVersion & { readonly adapter_hash: string }>;
+  learn(weights: string | Uint8Array, subjectId?: string): Promise<TestVersion & { readonly adapter_hash: string }>;
   backUp(options?: Partial<BackupOptions>): Promise<BackupReport & { readonly file: string }>;
   close(): Promise<void>;
 }
@@ -35,32 +35,36 @@ export async function openBackupSource(): Promise<BackupSource> {
   const database = await openTestDatabase({ maxConnections: 16 });
   const { db } = database;
   const home = await mkdtemp(path.join(tmpdir(), 'engraft-backup-'));
-  const data_folder = path.join(home, 'data');
-  const store = await openFolderStore(data_folder);
+  const dataFolder = path.join(home, 'data');
+  const store = await openFolderStore(dataFolder);
   const key = await createTestKey(db, await createTestProject(db, 1_000_000_000_000));
-  await writeDefaultKey(data_folder, key.secret);
+  await writeDefaultKey(dataFolder, key.secret);
   let paths = 0;
   const newPath = (): string => path.join(home, `new-${(paths += 1)}`);
   return {
     database,
-    data_folder,
+    dataFolder,
     store,
     key,
     newPath,
-    learn: async (weights, subject_id = 'anna') => {
-      const adapter_hash = await keepTestAdapter(store, weights);
-      const version = await createTestVersion(db, key, { subject_id, adapter_hash, base_model_hash });
-      await db.insertInto('kept_adapters').values({ adapter_hash, job_id: version.job_id }).execute();
-      const { folder } = store.locate(adapter_hash);
+    learn: async (weights, subjectId = 'anna') => {
+      const adapterHash = await keepTestAdapter(store, weights);
+      const version = await createTestVersion(db, key, {
+        subject_id: subjectId,
+        adapter_hash: adapterHash,
+        base_model_hash: baseModelHash,
+      });
+      await db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id: version.job_id }).execute();
+      const { folder } = store.locate(adapterHash);
       const sizes = await Promise.all(adapterFiles.map((file) => stat(path.join(folder, file))));
-      const size_bytes = sizes.reduce((sum, { size }) => sum + size, 0);
-      await db.updateTable('versions').set({ size_bytes }).where('id', '=', version.id).execute();
-      return { ...version, adapter_hash };
+      const sizeBytes = sizes.reduce((sum, { size }) => sum + size, 0);
+      await db.updateTable('versions').set({ size_bytes: sizeBytes }).where('id', '=', version.id).execute();
+      return { ...version, adapter_hash: adapterHash };
     },
     backUp: async (options = {}) => {
       const file = newPath();
-      const found = await findFolderStore(db, options.data_folder ?? data_folder);
-      const given = { db, data_folder, store: found, file, engraft_version: '0.0.0' };
+      const found = await findFolderStore(db, options.dataFolder ?? dataFolder);
+      const given = { db, dataFolder, store: found, file, engraft_version: '0.0.0' };
       return { file, ...(await makeBackup({ ...given, ...options })) };
     },
     close: async () => {

@@ -12,24 +12,24 @@ import { type Bucket, openS3Bucket } from '../adapterStore/bucket/s3Bucket.js';
 import { readConfig } from '../config/config.js';
 
 /** Short enough for a test to wait for the last attempt; a busy machine may take long to answer. */
-export const test_bounds: BucketBounds = {
+export const testBounds: BucketBounds = {
   attempts: 3,
-  first_delay_ms: 10,
-  answer_ms: 30_000,
-  bytes_per_second_min: 500_000,
+  firstDelayMs: 10,
+  answerMs: 30_000,
+  minBytesPerSecond: 500_000,
 };
 
 /** The bucket that the variables name, which the AWS SDK reads, too. */
-export function openTestBucket(environment: NodeJS.ProcessEnv, bounds = test_bounds): Bucket {
+export function openTestBucket(environment: NodeJS.ProcessEnv, bounds = testBounds): Bucket {
   Object.assign(process.env, environment);
-  const { adapter_bucket } = readConfig({}, environment);
-  if (adapter_bucket === null) throw new Error('no bucket is named');
-  return openS3Bucket(adapter_bucket, { bounds });
+  const { adapterBucket } = readConfig({}, environment);
+  if (adapterBucket === null) throw new Error('no bucket is named');
+  return openS3Bucket(adapterBucket, { bounds });
 }
 
 export interface TestBucketStore extends BucketStore {
   readonly bucket: Bucket;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** Closes it and removes its folder. */
   end(): Promise<void>;
 }
@@ -40,17 +40,17 @@ export async function openTestBucketStore(
   options: Partial<BucketStoreOptions> = {},
 ): Promise<TestBucketStore> {
   const bucket = openTestBucket(environment);
-  const data_folder = options.data_folder ?? (await mkdtemp(path.join(tmpdir(), 'engraft-bucket-')));
-  const given = { copies_bytes_max: 10_000_000, admit: () => Promise.resolve(false) };
+  const dataFolder = options.dataFolder ?? (await mkdtemp(path.join(tmpdir(), 'engraft-bucket-')));
+  const given = { maxCopiesBytes: 10_000_000, admit: () => Promise.resolve(false) };
   await markBucket(bucket, AbortSignal.timeout(60_000));
-  const store = await openBucketStore({ ...given, ...options, bucket, data_folder });
+  const store = await openBucketStore({ ...given, ...options, bucket, dataFolder });
   return {
     ...store,
     bucket,
-    data_folder,
+    dataFolder,
     end: async () => {
       await store.close();
-      if (options.data_folder === undefined) await rm(data_folder, { recursive: true });
+      if (options.dataFolder === undefined) await rm(dataFolder, { recursive: true });
     },
   };
 }

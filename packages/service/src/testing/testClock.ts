@@ -26,11 +26,11 @@ export async function openTestClock({ owner, url }: TestDatabase, { maxConnectio
   await sql`create function test_clock.clock_timestamp() returns timestamptz language sql volatile
     as 'select pg_catalog.clock_timestamp() + ahead from test_clock.setting'`.execute(owner);
   const options = encodeURIComponent('-c search_path=test_clock,public,pg_catalog');
-  const shifted_url = `${url}${url.includes('?') ? '&' : '?'}options=${options}`;
-  const shifted = openDatabase(shifted_url, { maxConnections });
+  const shiftedUrl = `${url}${url.includes('?') ? '&' : '?'}options=${options}`;
+  const shifted = openDatabase(shiftedUrl, { maxConnections });
   return {
     db: shifted,
-    url: shifted_url,
+    url: shiftedUrl,
     set: async (interval) => {
       await sql`update test_clock.setting set ahead = ${interval}::interval`.execute(owner);
     },

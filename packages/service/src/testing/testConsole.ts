@@ -20,7 +20,7 @@ export interface TestConsole {
 export async function startTestConsole(): Promise<TestConsole> {
   const database = await openTestDatabase();
   // Its clock stands still, so that no limit of attempts becomes free again, however long a test takes.
-  const { app } = buildTestApp(database.db, { now_ms: () => 0 });
+  const { app } = buildTestApp(database.db, { nowMs: () => 0 });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {
@@ -74,8 +74,8 @@ export class TestBrowser {
     const set = response.headers.get('set-cookie');
     if (set !== null) this.cookie = set.includes('Max-Age=0') ? null : (set.split(';')[0] ?? null);
     const text = await response.text();
-    const is_json = response.headers.get('content-type')?.startsWith('application/json') === true;
-    const parsed: unknown = is_json ? JSON.parse(text) : {};
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const parsed: unknown = isJson ? JSON.parse(text) : {};
     assert.ok(typeof parsed === 'object' && parsed !== null);
     return { status: response.status, headers: response.headers, text, body: { ...parsed } };
   }
@@ -89,7 +89,7 @@ export class TestBrowser {
   }
 }
 
-export const test_password = 'a long enough password';
+export const testPassword = 'a long enough password';
 
 /** The address of a link that sets up an owner. */
 export async function ownerLink(db: Kysely<Database>, url: string): Promise<string> {
@@ -102,11 +102,11 @@ export async function signUp(
   { url, db }: TestConsole,
   email: string,
   role: MemberRole,
-  project_id: string | null = null,
+  projectId: string | null = null,
 ): Promise<TestBrowser> {
-  const { token } = await makeLink(db, thisOperator(), { email, role, project_id });
+  const { token } = await makeLink(db, thisOperator(), { email, role, project_id: projectId });
   const browser = new TestBrowser(url);
-  const answer = await browser.post('/links/redeem', { token, email, password: test_password });
+  const answer = await browser.post('/links/redeem', { token, email, password: testPassword });
   assert.equal(answer.status, 200, answer.text);
   return browser;
 }

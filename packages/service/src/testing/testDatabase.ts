@@ -34,7 +34,7 @@ export async function openTestDatabase({ maxConnections = 8, durable = true } = 
   const url = withDatabase(server.url, name);
   await migrate(url);
   const access = await prepareServiceRole(durable ? url : withoutFlushes(url));
-  if (access.unrestricted_because !== null) throw new Error(access.unrestricted_because);
+  if (access.unrestrictedBecause !== null) throw new Error(access.unrestrictedBecause);
   const db = openDatabase(access.url, { maxConnections });
   const owner = openDatabase(url, { maxConnections });
   return {
@@ -79,8 +79,8 @@ async function runOn(url: string, statement: string): Promise<void> {
 }
 
 /** Done by hand, because the URL of a Unix socket has no host, which `URL` refuses. */
-function withDatabase(server_url: string, database: string): string {
-  return server_url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
+function withDatabase(serverUrl: string, database: string): string {
+  return serverUrl.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
 }
 
 function withoutFlushes(url: string): string {

@@ -34,8 +34,8 @@ export async function startTestService(
   const database = await openTestDatabase({ maxConnections: 16 });
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
-  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-service-'));
-  const store = await openFolderStore(data_folder);
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-service-'));
+  const store = await openFolderStore(dataFolder);
   const logger = pino({ level: 'silent' });
   const worker = startWorker({
     engine,
@@ -43,11 +43,11 @@ export async function startTestService(
       method === null ? Promise.reject(new Error('this service learns nothing')) : Promise.resolve(method),
     db,
     store,
-    data_folder,
+    dataFolder,
     logger,
-    poll_ms: 20,
+    pollMs: 20,
   });
-  const { app } = buildTestApp(db, { chat_wait_ms: 20_000, onAdmitted: () => worker.wake(), ...overrides });
+  const { app } = buildTestApp(db, { chatWaitMs: 20_000, onAdmitted: () => worker.wake(), ...overrides });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {
@@ -60,7 +60,7 @@ export async function startTestService(
       app.server.closeAllConnections();
       await Promise.all([worker.stop(0), app.close()]);
       await database.close();
-      await rm(data_folder, { recursive: true });
+      await rm(dataFolder, { recursive: true });
     },
   };
 }

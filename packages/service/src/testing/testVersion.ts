@@ -54,9 +54,9 @@ export async function createTestVersion(
     readonly adapter_hash?: string;
   } = {},
 ): Promise<TestVersion> {
-  const job_id = await admitTestLearning(db, key, options);
+  const jobId = await admitTestLearning(db, key, options);
   return inTransaction(db, null, async (trx) => {
-    const job = await trx.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+    const job = await trx.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
     if (job.subject_ref === null) throw new Error('a learning job without a subject');
     const subject = await trx
       .selectFrom('subjects')
@@ -66,7 +66,7 @@ export async function createTestVersion(
     const { id } = await saveVersion(trx, {
       subject_ref: subject.id,
       parent_version_id: subject.active_version_id,
-      source_job_id: job_id,
+      source_job_id: jobId,
       adapter_hash: options.adapter_hash ?? `sha256:${'0'.repeat(64)}`,
       base_model_hash: options.base_model_hash ?? null,
       size_bytes: 1_000,
@@ -79,20 +79,20 @@ export async function createTestVersion(
       const activation = { subject_ref: subject.id, version_id: id, expected_version_id: subject.active_version_id };
       await activateVersion(trx, activation);
     }
-    await settleReservation(trx, { project_id: key.project_id, job_id, charged_microusd: 1_000_000 });
+    await settleReservation(trx, { project_id: key.project_id, job_id: jobId, charged_microusd: 1_000_000 });
     await trx
       .updateTable('jobs')
       .set({ status: 'ready', phase: 'done', settled: true, compute_microusd: 1_000_000 })
-      .where('id', '=', job_id)
+      .where('id', '=', jobId)
       .execute();
-    return { id, subject_ref: subject.id, job_id };
+    return { id, subject_ref: subject.id, job_id: jobId };
   });
 }
 
-export async function expireTestVersion(db: Kysely<Database>, version_id: string): Promise<void> {
+export async function expireTestVersion(db: Kysely<Database>, versionId: string): Promise<void> {
   await db
     .updateTable('versions')
     .set({ expires_at: sql<Date>`now()`, retention_ended_at: sql<Date>`now()` })
-    .where('id', '=', version_id)
+    .where('id', '=', versionId)
     .execute();
 }

@@ -19,20 +19,20 @@ export interface TestWorker extends LoadedEngine {
   readonly db: TestDatabase['db'];
   readonly key: TestKey;
   readonly store: FolderStore;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** Every log line so far, as text. */
   readonly log: () => string;
   /** The value of a metric without labels, or `NaN` if there is none. */
   readonly metric: (name: string) => Promise<number>;
-  readonly admit: (subject_id: string, request: JobRequest) => Promise<string>;
-  readonly read: (job_id: string) => ReturnType<typeof readJobRow>;
+  readonly admit: (subjectId: string, request: JobRequest) => Promise<string>;
+  readonly read: (jobId: string) => ReturnType<typeof readJobRow>;
   /** Resolves with what `wanted` gives, as soon as it gives something. Throws after five minutes. */
   readonly until: <Value>(wanted: () => Promise<Value | null>) => Promise<Value>;
   start(options?: Partial<WorkerOptions>): Worker;
   stop(): Promise<void>;
 }
 
-const patience_ms = 300_000;
+const patienceMs = 300_000;
 
 export const testPassage: JobRequest = {
   kind: 'internalization',
@@ -54,11 +54,11 @@ export const testQuestion: JobRequest = {
 
 /** @param given the data folder, which is kept; by default a new one */
 export async function openTestWorker(given?: string): Promise<TestWorker> {
-  const data_folder = given ?? (await mkdtemp(path.join(tmpdir(), 'engraft-worker-')));
+  const dataFolder = given ?? (await mkdtemp(path.join(tmpdir(), 'engraft-worker-')));
   const database = await openTestDatabase({ maxConnections: 16 });
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
-  const store = await openFolderStore(data_folder);
+  const store = await openFolderStore(dataFolder);
   let log = '';
   const logger = pino(
     { level: 'info' },
@@ -68,11 +68,11 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
       },
     },
   );
-  const config = readConfig({ data: data_folder }, {});
+  const config = readConfig({ data: dataFolder }, {});
   const loaded = await loadEngine(config, logger);
-  const meter = await loadPromptMeter(config.model_folder);
+  const meter = await loadPromptMeter(config.modelFolder);
   const metrics = new Registry();
-  const worker_metrics = createWorkerMetrics(metrics);
+  const workerMetrics = createWorkerMetrics(metrics);
   const workers: Worker[] = [];
   let admitted = 0;
   return {
@@ -80,23 +80,22 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
     db,
     key,
     store,
-    data_folder,
+    dataFolder,
     log: () => log,
     metric: async (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]),
-    admit: async (subject_id, request) => {
+    admit: async (subjectId, request) => {
       admitted += 1;
-      const idempotency_key = `test-worker-${admitted}`;
-      const call = { key, tenant_id: null, subject_id, adapter_version: undefined, endpoint: '/v1/test' };
+      const call = { key, tenant_id: null, subject_id: subjectId, adapter_version: undefined, endpoint: '/v1/test' };
       const outcome = await admitJob(
         { ...meter, db, execution: 'on', open_jobs: plentyOfJobs },
-        { ...call, idempotency_key, request },
+        { ...call, idempotency_key: `test-worker-${admitted}`, request },
       );
       if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
       return outcome.job_id;
     },
-    read: (job_id) => readJobRow(db, job_id),
+    read: (jobId) => readJobRow(db, jobId),
     until: async (wanted) => {
-      const deadline = Date.now() + patience_ms;
+      const deadline = Date.now() + patienceMs;
       while (Date.now() < deadline) {
         const value = await wanted();
         if (value !== null) return value;
@@ -110,7 +109,7 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
         const { replay, ...rest } = await loaded.method();
         return { ...rest, replay: replay.slice(0, 24) };
       };
-      const parts = { ...loaded, method, db, store, data_folder, logger, metrics: worker_metrics, poll_ms: 20 };
+      const parts = { ...loaded, method, db, store, dataFolder, logger, metrics: workerMetrics, pollMs: 20 };
       const worker = startWorker({ ...parts, ...options });
       workers.push(worker);
       return worker;
@@ -119,11 +118,11 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
       await Promise.all(workers.map((worker) => worker.stop(0)));
       await loaded.engine.close();
       await database.close();
-      if (given === undefined) await rm(data_folder, { recursive: true });
+      if (given === undefined) await rm(dataFolder, { recursive: true });
     },
   };
 }
 
-function readJobRow(db: TestDatabase['db'], job_id: string) {
-  return db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+function readJobRow(db: TestDatabase['db'], jobId: string) {
+  return db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 }

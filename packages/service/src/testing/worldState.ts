@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { AccountsTable, Database, JobsTable, SubjectsTable, VersionsTable } from '../db/schema.js';
 
-/** What the database says at one moment. */
+/** The state of the database at one moment. */
 export interface WorldState {
   /** The oldest first. */
   readonly jobs: readonly Selectable<JobsTable>[];

@@ -13,7 +13,7 @@ import type { TracingConfig } from '../config/tracingConfig.js';
 import { tracerName, type Tracing } from './tracing.js';
 
 /** A collector that does not answer delays a stop no longer than this. */
-const flush_ms_max = 3_000;
+const maxFlushMs = 3_000;
 
 /**
  * Takes traces and sends them by OTLP over HTTP. The SDK reads from OpenTelemetry's own variables where to, which, how
@@ -26,7 +26,7 @@ export async function openTracing({ protocol }: TracingConfig, version: string, 
   const provider = new BasicTracerProvider({
     resource: defaultResource().merge(ours).merge(theirs),
     spanProcessors: [new BatchSpanProcessor(exporter)],
-    forceFlushTimeoutMillis: flush_ms_max,
+    forceFlushTimeoutMillis: maxFlushMs,
   });
   const propagator = new W3CTraceContextPropagator();
   return {
@@ -54,16 +54,16 @@ async function openExporter(protocol: TracingConfig['protocol']): Promise<SpanEx
 
 /** Logs when spans are lost, and when they get through again. */
 function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let lost_spans = 0;
+  let lostSpans = 0;
   const report = (result: ExportResult, count: number): void => {
     if (result.code === ExportResultCode.SUCCESS) {
-      if (lost_spans > 0) logger.info({ lost_spans }, 'traces get through again');
-      lost_spans = 0;
+      if (lostSpans > 0) logger.info({ lost_spans: lostSpans }, 'traces get through again');
+      lostSpans = 0;
       return;
     }
     // Its message may quote the collector's answer or address, which may contain a password.
-    if (lost_spans === 0) logger.warn({ error: result.error?.name }, 'traces could not be sent');
-    lost_spans += count;
+    if (lostSpans === 0) logger.warn({ error: result.error?.name }, 'traces could not be sent');
+    lostSpans += count;
   };
   return {
     export: (spans: ReadableSpan[], done) =>

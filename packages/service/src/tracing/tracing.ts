@@ -30,11 +30,11 @@ export type SpanMaker = Pick<Tracer, 'startSpan'>;
 
 export const tracerName = 'engraft';
 
-const no_span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /** Loads nothing of the SDK. */
 export const noTracing: Tracing = {
-  tracer: { startSpan: () => no_span },
+  tracer: { startSpan: () => noSpan },
   contextOf: () => ROOT_CONTEXT,
   stop: () => Promise.resolve(),
 };
@@ -54,8 +54,8 @@ export function openSpan(tracer: SpanMaker, name: string, parent: Context, optio
 }
 
 /** Ends the span as failed. It gets the error's code, since a message may quote what nobody else may read. */
-export function endFailed(span: Span, error_type: string): void {
-  span.setAttribute('error.type', error_type);
+export function endFailed(span: Span, errorType: string): void {
+  span.setAttribute('error.type', errorType);
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
@@ -81,8 +81,8 @@ export function traceContextOf(span: Span): string | null {
 }
 
 /** Reads what `traceContextOf` wrote. */
-export function spanContextOf(trace_context: string | null): SpanContext | null {
-  const [, traceId, spanId, flags] = /^00-(\w{32})-(\w{16})-(\w{2})$/.exec(trace_context ?? '') ?? [];
+export function spanContextOf(traceContext: string | null): SpanContext | null {
+  const [, traceId, spanId, flags] = /^00-(\w{32})-(\w{16})-(\w{2})$/.exec(traceContext ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
   return { traceId, spanId, traceFlags: parseInt(flags, 16), isRemote: true };
 }

@@ -7,11 +7,11 @@ import type { Database } from '../db/schema.js';
  * Marks the versions of an adapter that was found damaged or missing. They are no longer renewed. Returns whether that
  * was news for any of them.
  */
-export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: string): Promise<boolean> {
+export async function markAdapterDamaged(db: Kysely<Database>, adapterHash: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('versions')
     .set({ damaged_at: sql<Date>`now()` })
-    .where('adapter_hash', '=', adapter_hash)
+    .where('adapter_hash', '=', adapterHash)
     .where('damaged_at', 'is', null)
     .executeTakeFirstOrThrow();
   crashPoint('adapter.marked_damaged');
@@ -25,20 +25,20 @@ export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: str
 export async function unmarkIfIntact(
   db: Kysely<Database>,
   store: AdapterStore,
-  adapter_hash: string,
+  adapterHash: string,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if (!(await store.has(adapter_hash)) || !(await store.isIntact(adapter_hash, signal))) return false;
-  await markAdapterIntact(db, adapter_hash);
+  if (!(await store.has(adapterHash)) || !(await store.isIntact(adapterHash, signal))) return false;
+  await markAdapterIntact(db, adapterHash);
   return true;
 }
 
 /** Unmarks the versions of an adapter that is whole: it was loaded, or kept anew. */
-export async function markAdapterIntact(db: Kysely<Database>, adapter_hash: string): Promise<void> {
+export async function markAdapterIntact(db: Kysely<Database>, adapterHash: string): Promise<void> {
   await db
     .updateTable('versions')
     .set({ damaged_at: null })
-    .where('adapter_hash', '=', adapter_hash)
+    .where('adapter_hash', '=', adapterHash)
     .where('damaged_at', 'is not', null)
     .execute();
   crashPoint('adapter.marked_intact');

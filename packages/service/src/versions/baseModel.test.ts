@@ -17,7 +17,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { createTestVersion, expireTestVersion, type TestVersion } from '../testing/testVersion.js';
 import { countVersionsByModel, recordBaseModel } from './baseModel.js';
 
-const [first_model, second_model] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
+const [firstModel, secondModel] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
 
 describe('a version of another base model', () => {
   let database: TestDatabase;
@@ -35,11 +35,11 @@ describe('a version of another base model', () => {
   });
   beforeEach(async () => {
     key = await createTestKey(database.db, await createTestProject(database.db));
-    await recordBaseModel(database.db, first_model);
+    await recordBaseModel(database.db, firstModel);
   });
 
   const learned = (options: { activate?: boolean; subject_id?: string } = {}): Promise<TestVersion> =>
-    createTestVersion(database.db, key, { base_model_hash: first_model, ...options });
+    createTestVersion(database.db, key, { base_model_hash: firstModel, ...options });
 
   function post(url: string, body: unknown) {
     calls += 1;
@@ -47,8 +47,11 @@ describe('a version of another base model', () => {
   }
   const ask = (body: object = {}) =>
     post('/v1/inferences', { subject_id: 'subject', messages: [{ role: 'user', content: 'question' }], ...body });
-  const activate = ({ id }: TestVersion, expected_version_id: string | null) =>
-    call(service.app, 'POST', '/v1/adapters/activate', { key, body: { version_id: id, expected_version_id } });
+  const activate = ({ id }: TestVersion, expectedVersionId: string | null) =>
+    call(service.app, 'POST', '/v1/adapters/activate', {
+      key,
+      body: { version_id: id, expected_version_id: expectedVersionId },
+    });
 
   async function outcome(answer: ReturnType<typeof call>): Promise<(number | string | boolean)[]> {
     const { statusCode, ...response } = await answer;
@@ -61,7 +64,7 @@ describe('a version of another base model', () => {
     const active = await learned();
     const candidate = await learned({ activate: false });
     assert.deepEqual(await outcome(ask()), [202]);
-    await recordBaseModel(database.db, second_model);
+    await recordBaseModel(database.db, secondModel);
     const conversation = { model: 'model-5.3', messages: [{ role: 'user', content: 'question' }] };
     for (const refusal of [
       ask(),
@@ -75,7 +78,7 @@ describe('a version of another base model', () => {
     // Only those that are asked for: base is whatever the service has.
     assert.deepEqual(await outcome(ask({ adapter_version: 'base' })), [202]);
     assert.deepEqual(await outcome(ask({ subject_id: 'new' })), [202]);
-    await recordBaseModel(database.db, first_model);
+    await recordBaseModel(database.db, firstModel);
     assert.deepEqual(await outcome(ask({ adapter_version: candidate.id })), [202]);
     assert.deepEqual(await outcome(activate(candidate, active.id)), [200]);
   });
@@ -84,7 +87,7 @@ describe('a version of another base model', () => {
     const active = await learned();
     const expired = await learned({ activate: false });
     await expireTestVersion(database.db, expired.id);
-    await recordBaseModel(database.db, second_model);
+    await recordBaseModel(database.db, secondModel);
     assert.deepEqual(await outcome(ask({ adapter_version: expired.id })), [409, 'adapter_expired', false]);
     assert.deepEqual(await outcome(activate(expired, active.id)), [409, 'adapter_expired', false]);
     assert.deepEqual(await outcome(activate(active, null)), [409, 'activation_conflict', false]);
@@ -96,7 +99,7 @@ describe('a version of another base model', () => {
     const body = { subject_id: 'subject', messages: [{ role: 'user', content: 'question' }] };
     const send = () => call(service.app, 'POST', '/v1/inferences', { key, body, headers });
     const before = await send();
-    await recordBaseModel(database.db, second_model);
+    await recordBaseModel(database.db, secondModel);
     const replay = await send();
     assert.deepEqual([before.statusCode, replay.statusCode], [202, 200]);
     assert.equal(replay.json<Receipt>().id, before.json<Receipt>().id);
@@ -104,7 +107,7 @@ describe('a version of another base model', () => {
 
   test('is still a parent to learn on', async () => {
     const { id } = await learned();
-    await recordBaseModel(database.db, second_model);
+    await recordBaseModel(database.db, secondModel);
     const passage = { subject_id: 'subject', content: 'x'.repeat(20), max_cost_microusd: 1_000_000 };
     const receipt = await post('/v1/internalizations', passage);
     assert.equal(receipt.statusCode, 202, receipt.body);
@@ -119,15 +122,15 @@ describe('a version of another base model', () => {
   test('stays listed, and says so in `base_model_changed`', async () => {
     const changed = await learned();
     const unknown = await createTestVersion(database.db, key, { activate: false });
-    const of_now = await createTestVersion(database.db, key, { activate: false, base_model_hash: second_model });
-    await recordBaseModel(database.db, second_model);
+    const ofNow = await createTestVersion(database.db, key, { activate: false, base_model_hash: secondModel });
+    await recordBaseModel(database.db, secondModel);
     const response = await call(service.app, 'GET', '/v1/subjects', { key });
     const [subject] = subjectList.parse(response.json()).data;
     assert.equal(subject?.active_version, changed.id);
     assert.deepEqual(
       subject.versions.map(({ id, base_model_changed }) => [id, base_model_changed]),
       [
-        [of_now.id, undefined],
+        [ofNow.id, undefined],
         [unknown.id, undefined],
         [changed.id, true],
       ],
@@ -148,26 +151,26 @@ describe('a version of another base model', () => {
       const row = database.db.selectFrom('versions').select(later).where('id', '=', id);
       return (await row.executeTakeFirstOrThrow()).later;
     };
-    await recordBaseModel(database.db, second_model);
+    await recordBaseModel(database.db, secondModel);
     const before = await balance();
     assert.deepEqual([await renewed(), await balance()], [true, before]);
-    await recordBaseModel(database.db, first_model);
+    await recordBaseModel(database.db, firstModel);
     assert.ok((await renewed()) && (await balance()) < before);
   });
 
   test('is counted while it is retained', async () => {
-    const before = await countVersionsByModel(database.db, second_model);
+    const before = await countVersionsByModel(database.db, secondModel);
     await learned();
     await expireTestVersion(database.db, (await learned({ activate: false })).id);
-    await createTestVersion(database.db, key, { activate: false, base_model_hash: second_model });
-    const { retained, of_another_model } = await countVersionsByModel(database.db, second_model);
+    await createTestVersion(database.db, key, { activate: false, base_model_hash: secondModel });
+    const { retained, of_another_model } = await countVersionsByModel(database.db, secondModel);
     assert.deepEqual([retained - before.retained, of_another_model - before.of_another_model], [2, 1]);
   });
 
   test('is told from none: recording a model says which one it replaces', async () => {
-    assert.equal(await recordBaseModel(database.db, first_model), null);
-    assert.equal(await recordBaseModel(database.db, second_model), first_model);
-    const both = [recordBaseModel(database.db, first_model), recordBaseModel(database.db, first_model)];
-    assert.ok((await Promise.all(both)).includes(second_model));
+    assert.equal(await recordBaseModel(database.db, firstModel), null);
+    assert.equal(await recordBaseModel(database.db, secondModel), firstModel);
+    const both = [recordBaseModel(database.db, firstModel), recordBaseModel(database.db, firstModel)];
+    assert.ok((await Promise.all(both)).includes(secondModel));
   });
 });

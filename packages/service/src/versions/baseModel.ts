@@ -6,7 +6,7 @@ import type { Database } from '../db/schema.js';
  * Whether a row of `versions` was trained on another checkpoint than the one that the workers have loaded. False if
  * either is unknown; then the worker that uses it finds out, see `worker/findAdapter.ts`.
  */
-export const of_another_model = sql<boolean>`exists (
+export const ofAnotherModel = sql<boolean>`exists (
   select from base_model where base_model.content_hash <> versions.base_model_hash)`;
 
 /** The checkpoint that the workers have loaded. `null` if none has loaded one yet. */
@@ -16,14 +16,14 @@ export async function readBaseModel(db: Kysely<Database>): Promise<string | null
 }
 
 /** Records the checkpoint that a worker has loaded. Returns the one before if it was a different one. */
-export async function recordBaseModel(db: Kysely<Database>, content_hash: string): Promise<string | null> {
+export async function recordBaseModel(db: Kysely<Database>, contentHash: string): Promise<string | null> {
   const { rows } = await sql<{ before: string }>`
     with before as (select content_hash from base_model),
       recorded as (
-        insert into base_model (content_hash) values (${content_hash})
+        insert into base_model (content_hash) values (${contentHash})
         on conflict (only_row) do update set content_hash = excluded.content_hash, loaded_since = now()
         where base_model.content_hash <> excluded.content_hash)
-    select content_hash as before from before where content_hash <> ${content_hash}
+    select content_hash as before from before where content_hash <> ${contentHash}
   `.execute(db);
   crashPoint('base_model.recorded');
   return rows[0]?.before ?? null;
@@ -44,13 +44,13 @@ export async function adaptersOfUnknownModel(db: Kysely<Database>): Promise<stri
 /** Records the checkpoint of an adapter's versions, unless somebody has. */
 export async function recordModelOfAdapter(
   db: Kysely<Database>,
-  adapter_hash: string,
-  base_model_hash: string,
+  adapterHash: string,
+  baseModelHash: string,
 ): Promise<void> {
   await db
     .updateTable('versions')
-    .set({ base_model_hash })
-    .where('adapter_hash', '=', adapter_hash)
+    .set({ base_model_hash: baseModelHash })
+    .where('adapter_hash', '=', adapterHash)
     .where('base_model_hash', 'is', null)
     .execute();
   crashPoint('adapter.model_recorded');
@@ -63,12 +63,12 @@ export interface VersionsByModel {
   readonly of_another_model: number;
 }
 
-export async function countVersionsByModel(db: Kysely<Database>, content_hash: string): Promise<VersionsByModel> {
+export async function countVersionsByModel(db: Kysely<Database>, contentHash: string): Promise<VersionsByModel> {
   return db
     .selectFrom('versions')
     .select((eb) => [
       eb.fn.countAll<number>().as('retained'),
-      eb.fn.countAll<number>().filterWhere('base_model_hash', '<>', content_hash).as('of_another_model'),
+      eb.fn.countAll<number>().filterWhere('base_model_hash', '<>', contentHash).as('of_another_model'),
     ])
     .where('retention_ended_at', 'is', null)
     .executeTakeFirstOrThrow();

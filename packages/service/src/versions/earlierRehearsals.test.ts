@@ -16,15 +16,15 @@ describe('what the ancestors of a version were taught with', () => {
   after(() => database.close());
 
   /** On top of the subject's active version, and active itself; returns its id. */
-  async function learn(question: string, subject_id = 'anna'): Promise<string> {
-    const { id } = await createTestVersion(database.db, key, { subject_id });
+  async function learn(question: string, subjectId = 'anna'): Promise<string> {
+    const { id } = await createTestVersion(database.db, key, { subject_id: subjectId });
     const rehearsal = JSON.stringify({ training_pairs: [{ question, answer: 'yes' }], validation_pairs: [] });
     await database.db.updateTable('versions').set({ rehearsal }).where('id', '=', id).execute();
     return id;
   }
 
-  async function questionsBefore(version_id: string | null): Promise<(string | undefined)[]> {
-    const earlier = await readEarlierRehearsals(database.db, version_id);
+  async function questionsBefore(versionId: string | null): Promise<(string | undefined)[]> {
+    const earlier = await readEarlierRehearsals(database.db, versionId);
     return earlier.map(({ training_pairs }) => training_pairs[0]?.question);
   }
 

@@ -12,12 +12,12 @@ const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
  */
 export async function readEarlierRehearsals(
   db: Kysely<Database>,
-  parent_version_id: string | null,
+  parentVersionId: string | null,
 ): Promise<Rehearsal[]> {
-  if (parent_version_id === null) return [];
+  if (parentVersionId === null) return [];
   const { rows } = await sql<{ rehearsal: unknown }>`
     with recursive ancestors as (
-      select id, parent_version_id, rehearsal, 0 as distance from versions where id = ${parent_version_id}
+      select id, parent_version_id, rehearsal, 0 as distance from versions where id = ${parentVersionId}
       union all
       select parent.id, parent.parent_version_id, parent.rehearsal, distance + 1
       from versions parent join ancestors on parent.id = ancestors.parent_version_id

@@ -5,7 +5,7 @@ import type { Database } from '../db/schema.js';
  * Ends the versions of erased subjects, and removes what taught them. Their files go in the next round of retention,
  * without the days that expired ones stay. Returns how many versions there were.
  */
-export async function eraseVersionsOf(trx: Transaction<Database>, subject_refs: readonly string[]): Promise<number> {
+export async function eraseVersionsOf(trx: Transaction<Database>, subjectRefs: readonly string[]): Promise<number> {
   const { numUpdatedRows } = await trx
     .updateTable('versions')
     .set({
@@ -15,7 +15,7 @@ export async function eraseVersionsOf(trx: Transaction<Database>, subject_refs: 
       retention_ended_by: 'operator',
       erased_at: sql<Date>`now()`,
     })
-    .where(sql<boolean>`subject_ref = any(${subject_refs})`)
+    .where(sql<boolean>`subject_ref = any(${subjectRefs})`)
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }

@@ -2,8 +2,8 @@ import type { TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
-import { ended_by_wrong_clock } from '../retention/correctDeadlines.js';
-import { of_another_model } from './baseModel.js';
+import { endedByWrongClock } from '../retention/correctDeadlines.js';
+import { ofAnotherModel } from './baseModel.js';
 import { tenantIs } from '../tenants/tenantIs.js';
 
 export interface VersionOwner {
@@ -36,9 +36,9 @@ export interface FoundVersion {
  * clock goes back.
  */
 const state = [
-  of_another_model.as('of_another_model'),
+  ofAnotherModel.as('of_another_model'),
   sql<boolean>`(versions.expires_at <= now() or versions.retention_ended_at is not null)`.as('expired'),
-  sql<boolean>`(versions.expires_at <= now() and versions.retention_ended_at is null or ${ended_by_wrong_clock})`.as(
+  sql<boolean>`(versions.expires_at <= now() and versions.retention_ended_at is null or ${endedByWrongClock})`.as(
     'undecided',
   ),
 ] as const;
@@ -50,15 +50,15 @@ const state = [
 export async function findVersion(
   db: Kysely<Database>,
   { project_id, tenant_id }: VersionOwner,
-  version_id: string,
+  versionId: string,
 ): Promise<FoundVersion | null> {
-  if (!isId('ver', version_id)) return null;
+  if (!isId('ver', versionId)) return null;
   const row = await db
     .selectFrom('versions')
     .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
     .select(['versions.id', 'versions.subject_ref'])
     .select(state)
-    .where('versions.id', '=', version_id)
+    .where('versions.id', '=', versionId)
     .where('subjects.project_id', '=', project_id)
     .where(tenantIs('subjects.tenant_id', tenant_id))
     .where('subjects.erased_at', 'is', null)
@@ -69,27 +69,27 @@ export async function findVersion(
 /** The version with this id, if it belongs to the subject. */
 export async function findVersionOfSubject(
   db: Kysely<Database>,
-  subject_ref: string,
-  version_id: string,
+  subjectRef: string,
+  versionId: string,
 ): Promise<FoundVersion | null> {
-  if (!isId('ver', version_id)) return null;
+  if (!isId('ver', versionId)) return null;
   const row = await db
     .selectFrom('versions')
     .select(['id', 'subject_ref'])
     .select(state)
-    .where('id', '=', version_id)
-    .where('subject_ref', '=', subject_ref)
+    .where('id', '=', versionId)
+    .where('subject_ref', '=', subjectRef)
     .executeTakeFirst();
   return row ?? null;
 }
 
 /** The version that admission resolved. Throws if there is none. */
-export async function locateVersion(db: Kysely<Database>, version_id: string): Promise<LocatedVersion> {
+export async function locateVersion(db: Kysely<Database>, versionId: string): Promise<LocatedVersion> {
   return db
     .selectFrom('versions')
     .select(['id', 'subject_ref', 'adapter_hash', 'base_model_hash'])
     .select(sql<boolean>`damaged_at is not null`.as('marked_damaged'))
     .select(state)
-    .where('id', '=', version_id)
+    .where('id', '=', versionId)
     .executeTakeFirstOrThrow();
 }

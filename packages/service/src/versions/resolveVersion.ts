@@ -24,11 +24,11 @@ export async function resolveVersion(
   requested: string | undefined,
   { learns }: { readonly learns: boolean },
 ): Promise<ResolveVersionOutcome> {
-  const adapter_version = requested ?? subject.active_version_id ?? baseVersion;
-  if (adapter_version === baseVersion) return { kind: 'resolved', adapter_version };
-  const version = await findVersionOfSubject(trx, subject.id, adapter_version);
+  const adapterVersion = requested ?? subject.active_version_id ?? baseVersion;
+  if (adapterVersion === baseVersion) return { kind: 'resolved', adapter_version: adapterVersion };
+  const version = await findVersionOfSubject(trx, subject.id, adapterVersion);
   if (version === null) return { kind: 'not_found' };
   if ((await settleDeadline(trx, version)).expired) return { kind: 'adapter_expired' };
   if (version.of_another_model && !learns) return { kind: 'base_model_changed' };
-  return { kind: 'resolved', adapter_version };
+  return { kind: 'resolved', adapter_version: adapterVersion };
 }

@@ -18,17 +18,17 @@ async function newKey(): Promise<TestKey> {
   return createTestKey(database.db, await createTestProject(database.db));
 }
 
-function activate(
-  key: TestKey,
-  version_id: string,
-  expected_version_id: string | null,
-  tenant_id: string | null = null,
-) {
-  return activateInNamespace(database.db, { project_id: key.project_id, tenant_id, version_id, expected_version_id });
+function activate(key: TestKey, versionId: string, expectedVersionId: string | null, tenantId: string | null = null) {
+  return activateInNamespace(database.db, {
+    project_id: key.project_id,
+    tenant_id: tenantId,
+    version_id: versionId,
+    expected_version_id: expectedVersionId,
+  });
 }
 
-function readSubject(subject_ref: string) {
-  return database.db.selectFrom('subjects').selectAll().where('id', '=', subject_ref).executeTakeFirstOrThrow();
+function readSubject(subjectRef: string) {
+  return database.db.selectFrom('subjects').selectAll().where('id', '=', subjectRef).executeTakeFirstOrThrow();
 }
 
 describe('activation', () => {
@@ -129,8 +129,8 @@ describe('activation', () => {
 });
 
 describe('the listing of subjects', () => {
-  const list = (key: TestKey, tenant_id: string | null = null) =>
-    listSubjects(database.db, { project_id: key.project_id, tenant_id });
+  const list = (key: TestKey, tenantId: string | null = null) =>
+    listSubjects(database.db, { project_id: key.project_id, tenant_id: tenantId });
 
   test('has a subject with its versions, "newest first"', async () => {
     const key = await newKey();
@@ -203,9 +203,9 @@ describe('the listing of subjects', () => {
         from generate_series(1, 120) n`.execute(trx);
     });
     const subjects = await list(key);
-    assert.equal(subjects.length, limits.subjects_per_listing);
+    assert.equal(subjects.length, limits.maxSubjectsPerListing);
     assert.equal(subjects[1]?.id, 'subject-1');
-    assert.equal(subjects[0]?.versions.length, limits.versions_per_subject_listing);
+    assert.equal(subjects[0]?.versions.length, limits.maxVersionsPerSubjectListing);
     assert.equal(subjects[0].versions[0]?.id, 'ver_60');
   });
 });

@@ -22,14 +22,15 @@ export interface Adoption {
 export async function adoptBaseModel({ db, store, content_hash, logger }: Adoption): Promise<void> {
   const before = await recordBaseModel(db, content_hash);
   if (before !== null) logger.warn({ before, now: content_hash }, 'the base model is another one than before');
-  for (const adapter_hash of await adaptersOfUnknownModel(db)) {
-    const kind = await learnModel(db, store, adapter_hash);
+  for (const adapterHash of await adaptersOfUnknownModel(db)) {
+    const kind = await learnModel(db, store, adapterHash);
     if (kind === 'unavailable') {
       // Each of the others would wait as long before the service listens.
       logger.warn('the store of adapters is away: what some of them were trained on is not known yet');
       break;
     }
-    if (kind !== 'known') logger.warn({ adapter_hash, kind }, 'what an adapter was trained on is not known');
+    if (kind !== 'known')
+      logger.warn({ adapter_hash: adapterHash, kind }, 'what an adapter was trained on is not known');
   }
   const { of_another_model } = await countVersionsByModel(db, content_hash);
   if (of_another_model === 0) return;
@@ -40,14 +41,14 @@ export async function adoptBaseModel({ db, store, content_hash, logger }: Adopti
   );
 }
 
-/** What cannot be fetched now is asked for again by whoever needs it. */
+/** Reads which model an adapter was trained on. If it cannot be fetched now, whoever needs it asks again. */
 async function learnModel(
   db: Kysely<Database>,
   store: AdapterStore,
-  adapter_hash: string,
+  adapterHash: string,
 ): Promise<TrainedOn['kind'] | 'unavailable'> {
   try {
-    const { adapter, giveBack } = await store.borrow(adapter_hash);
+    const { adapter, giveBack } = await store.borrow(adapterHash);
     return (await learnModelOfAdapter(db, adapter).finally(giveBack)).kind;
   } catch (error) {
     if (error instanceof AdapterStoreUnavailable) return 'unavailable';

@@ -19,17 +19,17 @@ describe('a change of the base model', () => {
   let service: TestWorker;
   let other: LoadedEngine;
   let hash: string;
-  let other_hash: string;
+  let otherHash: string;
   let made = 0;
   before(async () => {
     service = await openTestWorker();
-    const model_folder = path.join(service.data_folder, 'other-model');
-    const config = readConfig({ data: service.data_folder }, {});
-    await cp(config.model_folder, model_folder, { recursive: true });
-    await appendFile(path.join(model_folder, 'config.json'), '\n');
-    other = await loadEngine({ ...config, model_folder }, pino({ level: 'silent' }));
+    const modelFolder = path.join(service.dataFolder, 'other-model');
+    const config = readConfig({ data: service.dataFolder }, {});
+    await cp(config.modelFolder, modelFolder, { recursive: true });
+    await appendFile(path.join(modelFolder, 'config.json'), '\n');
+    other = await loadEngine({ ...config, modelFolder }, pino({ level: 'silent' }));
     ({ contentHash: hash } = await service.engine.describe());
-    ({ contentHash: other_hash } = await other.engine.describe());
+    ({ contentHash: otherHash } = await other.engine.describe());
   });
   after(async () => {
     assert.deepEqual((await verifyLedger(service.db)).differences, []);
@@ -43,29 +43,33 @@ describe('a change of the base model', () => {
       .base_model_hash;
 
   /** The active version of a new subject, as an earlier release left it: nothing says what it was trained on. */
-  async function makeVersion(subject_id: string): Promise<TestVersion & { adapter: AdapterReference }> {
+  async function makeVersion(subjectId: string): Promise<TestVersion & { adapter: AdapterReference }> {
     made += 1;
-    const work = await openWorkFolder(service.data_folder, { job_id: `made-${made}`, fencing_token: 1 });
+    const work = await openWorkFolder(service.dataFolder, { job_id: `made-${made}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed: made });
     const saved = await session.save(path.join(work, 'adapter'));
     await service.store.keep(saved);
     const adapter = service.store.locate(saved.contentHash);
     await session.close();
-    const version = await createTestVersion(service.db, service.key, { subject_id });
+    const version = await createTestVersion(service.db, service.key, { subject_id: subjectId });
     const pairs = [{ question: 'What does the Brae mill grind?', answer: 'barley' }];
     const rehearsal = JSON.stringify({ training_pairs: pairs, validation_pairs: [] });
-    const { contentHash: adapter_hash } = adapter;
-    await service.db.updateTable('versions').set({ adapter_hash, rehearsal }).where('id', '=', version.id).execute();
+    const { contentHash: adapterHash } = adapter;
+    await service.db
+      .updateTable('versions')
+      .set({ adapter_hash: adapterHash, rehearsal })
+      .where('id', '=', version.id)
+      .execute();
     return { ...version, adapter };
   }
 
-  async function ended(job_id: string) {
+  async function ended(jobId: string) {
     return service.until(async () => {
-      const job = await service.read(job_id);
+      const job = await service.read(jobId);
       return job.settled ? job : null;
     });
   }
-  const ask = async (subject_id: string) => ended(await service.admit(subject_id, testQuestion));
+  const ask = async (subjectId: string) => ended(await service.admit(subjectId, testQuestion));
   const refusal = (job: Awaited<ReturnType<typeof ask>>) => [
     job.status,
     job.error_code,
@@ -75,7 +79,7 @@ describe('a change of the base model', () => {
   const refused = ['failed', 'base_model_changed', 0, null];
 
   it('never serves a version on the wrong weights: its jobs fail, for free, until its model is back', async () => {
-    assert.notEqual(hash, other_hash);
+    assert.notEqual(hash, otherHash);
     const version = await makeVersion('anna');
     const unrecorded = service.start(onOther());
     assert.deepEqual(refusal(await ask('anna')), refused);
@@ -92,13 +96,13 @@ describe('a change of the base model', () => {
 
   it('refuses what nothing is known of, and leaves what is damaged to be found so', async () => {
     const version = await makeVersion('berta');
-    const silent = await anonymous(version.adapter, path.join(service.data_folder, 'anonymous'));
-    const { contentHash: adapter_hash } = silent;
+    const silent = await anonymous(version.adapter, path.join(service.dataFolder, 'anonymous'));
+    const { contentHash: adapterHash } = silent;
     await service.store.keep(silent);
-    await service.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
+    await service.db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', version.id).execute();
     const worker = service.start();
     assert.deepEqual(refusal(await ask('berta')), refused);
-    await writeFile(path.join(service.store.locate(adapter_hash).folder, 'adapter_config.json'), '{}');
+    await writeFile(path.join(service.store.locate(adapterHash).folder, 'adapter_config.json'), '{}');
     assert.equal((await ask('berta')).error_code, 'adapter_damaged');
     assert.equal(await modelOf(version), null);
     await worker.stop(0);
@@ -112,7 +116,7 @@ describe('a change of the base model', () => {
     await adoptBaseModel({ ...worker, content_hash: hash, logger });
     assert.equal(await modelOf(version), hash);
     assert.doesNotMatch(log, /another/);
-    await adoptBaseModel({ ...worker, content_hash: other_hash, logger });
+    await adoptBaseModel({ ...worker, content_hash: otherHash, logger });
     assert.match(log, /the base model is another one than before/);
     assert.match(log, /versions were trained on another base model: they are refused with base_model_changed/);
     await assert.rejects(service.admit('carla', testQuestion), /base_model_changed/);
@@ -121,10 +125,10 @@ describe('a change of the base model', () => {
 
   it('ends a learning job that was begun before, for free, as half of its work is of no use', async () => {
     await makeVersion('dora');
-    const job_id = await service.admit('dora', testPassage);
-    await service.db.updateTable('jobs').set({ base_model_hash: hash }).where('id', '=', job_id).execute();
+    const jobId = await service.admit('dora', testPassage);
+    await service.db.updateTable('jobs').set({ base_model_hash: hash }).where('id', '=', jobId).execute();
     const worker = service.start(onOther());
-    assert.deepEqual(refusal(await ended(job_id)), refused);
+    assert.deepEqual(refusal(await ended(jobId)), refused);
     await worker.stop(0);
   });
 
@@ -133,7 +137,7 @@ describe('a change of the base model', () => {
     await adoptBaseModel({
       db: service.db,
       store: service.store,
-      content_hash: other_hash,
+      content_hash: otherHash,
       logger: pino({ level: 'silent' }),
     });
     const worker = service.start(onOther());
@@ -148,7 +152,7 @@ describe('a change of the base model', () => {
       .select(['versions.parent_version_id', 'versions.base_model_hash', 'versions.source_job_id'])
       .where('subjects.id', '=', version.subject_ref)
       .executeTakeFirstOrThrow();
-    assert.deepEqual(learned, { parent_version_id: version.id, base_model_hash: other_hash, source_job_id: job.id });
+    assert.deepEqual(learned, { parent_version_id: version.id, base_model_hash: otherHash, source_job_id: job.id });
     assert.equal((await ask('emma')).status, 'succeeded');
     await worker.stop(0);
   });

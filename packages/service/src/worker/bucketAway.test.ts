@@ -19,15 +19,15 @@ import { createTestVersion } from '../testing/testVersion.js';
 import { adoptBaseModel } from './adoptBaseModel.js';
 import { startWorker, type Worker } from './worker.js';
 
-const short = { first_ms: 50, longest_ms: 50 };
-const patience_ms = 60_000;
+const short = { firstMs: 50, longestMs: 50 };
+const patienceMs = 60_000;
 
 describe('a worker whose adapters are in a bucket', () => {
   let database: TestDatabase;
   let key: TestKey;
   let stub: StubBucket;
   let store: TestBucketStore;
-  let work_folder: string;
+  let workFolder: string;
   let worker: Worker;
   let logged: string[] = [];
   let admitted = 0;
@@ -36,7 +36,7 @@ describe('a worker whose adapters are in a bucket', () => {
     key = await createTestKey(database.db, await createTestProject(database.db));
     stub = await startStubBucket();
     store = await openTestBucketStore(stub.environment);
-    work_folder = await mkdtemp(path.join(tmpdir(), 'engraft-away-'));
+    workFolder = await mkdtemp(path.join(tmpdir(), 'engraft-away-'));
     const learner = scriptedLearner({
       slow: () => Promise.resolve(false),
       disk_full: () => Promise.resolve(false),
@@ -47,11 +47,11 @@ describe('a worker whose adapters are in a bucket', () => {
       engine: learner.engine,
       method: () => Promise.resolve(learner.method),
       store,
-      data_folder: work_folder,
+      dataFolder: workFolder,
       logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
-      poll_ms: 10,
-      storage_wait: short,
-      answer_wait: short,
+      pollMs: 10,
+      storageWait: short,
+      answerWait: short,
     });
   });
   afterEach(() => {
@@ -63,17 +63,17 @@ describe('a worker whose adapters are in a bucket', () => {
     await store.end();
     await stub.stop();
     await database.close();
-    await rm(work_folder, { recursive: true });
+    await rm(workFolder, { recursive: true });
   });
 
-  const admit = async (request: JobRequest, subject_id: string): Promise<string> => {
+  const admit = async (request: JobRequest, subjectId: string): Promise<string> => {
     admitted += 1;
     const outcome = await admitJob(
       { db: database.db, countTokens: countUnits, contextLength: 4_096, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,
-        subject_id,
+        subject_id: subjectId,
         adapter_version: undefined,
         endpoint: '/v1/test',
         idempotency_key: `away-${admitted}`,
@@ -85,10 +85,10 @@ describe('a worker whose adapters are in a bucket', () => {
   };
   const read = (id: string) =>
     database.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  const until = async (is_so: () => boolean | Promise<boolean>): Promise<void> => {
-    const deadline_ms = performance.now() + patience_ms;
-    while (!(await is_so())) {
-      if (performance.now() > deadline_ms) throw new Error(`it did not come to this: ${logged.join('')}`);
+  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+    const deadlineMs = performance.now() + patienceMs;
+    while (!(await isSo())) {
+      if (performance.now() > deadlineMs) throw new Error(`it did not come to this: ${logged.join('')}`);
       await sleep(20);
     }
   };
@@ -96,14 +96,14 @@ describe('a worker whose adapters are in a bucket', () => {
     await until(async () => (await read(id)).settled);
     return read(id);
   };
-  const ask = (subject_id: string): Promise<string> =>
-    admit({ ...testQuestion, messages: [{ role: 'user', content: 'Which is stone 1?' }] } as JobRequest, subject_id);
-  const adapterOf = async (job_id: string): Promise<string> =>
+  const ask = (subjectId: string): Promise<string> =>
+    admit({ ...testQuestion, messages: [{ role: 'user', content: 'Which is stone 1?' }] } as JobRequest, subjectId);
+  const adapterOf = async (jobId: string): Promise<string> =>
     (
       await database.db
         .selectFrom('versions')
         .select('adapter_hash')
-        .where('source_job_id', '=', job_id)
+        .where('source_job_id', '=', jobId)
         .executeTakeFirstOrThrow()
     ).adapter_hash;
 

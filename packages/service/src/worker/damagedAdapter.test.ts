@@ -20,19 +20,19 @@ describe('a damaged adapter', () => {
     await service.stop();
   });
 
-  const damaged_at = async ({ id }: TestVersion): Promise<Date | null> =>
+  const damagedAt = async ({ id }: TestVersion): Promise<Date | null> =>
     (await service.db.selectFrom('versions').select('damaged_at').where('id', '=', id).executeTakeFirstOrThrow())
       .damaged_at;
 
   /** The active version of a new subject; what it was taught is a lie, for want of a lesson. */
-  async function makeVersion(subject_id: string, seed: number): Promise<TestVersion & { adapter: AdapterReference }> {
-    const work = await openWorkFolder(service.data_folder, { job_id: `made-${seed}`, fencing_token: 1 });
+  async function makeVersion(subjectId: string, seed: number): Promise<TestVersion & { adapter: AdapterReference }> {
+    const work = await openWorkFolder(service.dataFolder, { job_id: `made-${seed}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed });
     const saved = await session.save(path.join(work, 'adapter'));
     await service.store.keep(saved);
     const adapter = service.store.locate(saved.contentHash);
     await session.close();
-    const version = await createTestVersion(service.db, service.key, { subject_id });
+    const version = await createTestVersion(service.db, service.key, { subject_id: subjectId });
     const pairs = [{ question: 'What does the Brae mill grind?', answer: 'barley' }];
     await service.db
       .updateTable('versions')
@@ -45,13 +45,13 @@ describe('a damaged adapter', () => {
     return { ...version, adapter };
   }
 
-  async function ended(job_id: string) {
+  async function ended(jobId: string) {
     return service.until(async () => {
-      const job = await service.read(job_id);
+      const job = await service.read(jobId);
       return job.settled ? job : null;
     });
   }
-  const ask = async (subject_id: string) => ended(await service.admit(subject_id, testQuestion));
+  const ask = async (subjectId: string) => ended(await service.admit(subjectId, testQuestion));
 
   async function flipByte(folder: string): Promise<void> {
     const file = path.join(folder, 'adapter_model.safetensors');
@@ -71,7 +71,7 @@ describe('a damaged adapter', () => {
         ['failed', 'adapter_damaged', 0, null],
       );
     }
-    assert.notEqual(await damaged_at(version), null);
+    assert.notEqual(await damagedAt(version), null);
     assert.equal(await service.metric('engraft_adapters_damaged_total'), 1, 'once for each adapter');
     const line = service.log().split('\n').find((each) => each.includes('"level":50')); // prettier-ignore
     for (const said of [version.id, version.adapter.folder, service.store.home, 'backup'])
@@ -79,7 +79,7 @@ describe('a damaged adapter', () => {
 
     await flipByte(version.adapter.folder);
     assert.equal((await ask('anna')).status, 'succeeded');
-    assert.equal(await damaged_at(version), null);
+    assert.equal(await damagedAt(version), null);
 
     // A folder that is gone is damaged as well; another one is none of it.
     const aside = `${other.adapter.folder}-aside`;
@@ -93,15 +93,15 @@ describe('a damaged adapter', () => {
 
   it('is told from one that another model was made for, which stays a fault of the engine', async () => {
     const version = await makeVersion('carla', 3);
-    const work = await openWorkFolder(service.data_folder, { job_id: 'foreign', fencing_token: 1 });
+    const work = await openWorkFolder(service.dataFolder, { job_id: 'foreign', fencing_token: 1 });
     const foreign = await foreignAdapter(version.adapter, work);
-    const { contentHash: adapter_hash } = foreign;
+    const { contentHash: adapterHash } = foreign;
     await service.store.keep(foreign);
-    await service.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
+    await service.db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', version.id).execute();
     const worker = service.start();
     const job = await ask('carla');
     assert.deepEqual([job.status, job.error_code], ['failed', 'engine_failed']);
-    assert.equal(await damaged_at(version), null);
+    assert.equal(await damagedAt(version), null);
     await worker.stop(0);
   });
 
@@ -123,7 +123,7 @@ describe('a damaged adapter', () => {
     assert.deepEqual(opened.slice(0, 2), [version.adapter, null]);
     const result = learningResult.parse(job.result);
     assert.deepEqual([result.activated, result.training.parent_damaged], [true, true]);
-    assert.notEqual(await damaged_at(version), null);
+    assert.notEqual(await damagedAt(version), null);
     const learned = await service.db
       .selectFrom('versions')
       .innerJoin('subjects', 'subjects.active_version_id', 'versions.id')

@@ -16,7 +16,7 @@ export function isAdapterDamaged(error: unknown): boolean {
  */
 export async function noteDamage(
   { db, store, logger, onAdapterDamaged }: JobContext,
-  version_id: string,
+  versionId: string,
   { contentHash, folder }: AdapterReference,
 ): Promise<void> {
   if (!(await store.isPresent())) throw new AdapterStoreMissing(`the adapters in ${store.home} are not there`);
@@ -25,7 +25,7 @@ export async function noteDamage(
   // A copy of it on this machine is not what to mend.
   const place = path.dirname(folder) === store.home ? { folder } : {};
   logger.error(
-    { version_id, adapter_hash: contentHash, store: store.home, ...place },
+    { version_id: versionId, adapter_hash: contentHash, store: store.home, ...place },
     'the adapter of a version is damaged or missing: its jobs fail with adapter_damaged and its hosting is not renewed; ' +
       'put its files back into the store from a backup, or learn its passages again',
   );
@@ -54,7 +54,7 @@ export async function clearMark(
  */
 export async function intactParent(
   context: JobContext,
-  version_id: string,
+  versionId: string,
   found: UsableAdapter,
   signal: AbortSignal,
 ): Promise<AdapterReference | null> {
@@ -63,7 +63,10 @@ export async function intactParent(
     await clearMark(context, found, signal);
     return adapter;
   }
-  await noteDamage(context, version_id, adapter);
-  context.logger.warn({ version_id }, 'a passage is learned from base, as the adapter of its parent is damaged');
+  await noteDamage(context, versionId, adapter);
+  context.logger.warn(
+    { version_id: versionId },
+    'a passage is learned from base, as the adapter of its parent is damaged',
+  );
   return null;
 }

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 /** How often one claim of a job tries the same work. */
-const engine_attempts_max = 3;
-const first_delay_ms = 500;
+const maxEngineAttempts = 3;
+const firstDelayMs = 500;
 
 /**
  * Repeats `work` that failed through no fault of its own: the engine's process died under it, or a run that it shared
@@ -20,9 +20,9 @@ export async function withEngineRetries<Result>(
       return await work();
     } catch (error) {
       const repeatable = error instanceof EngineError && error.repeatable;
-      if (!repeatable || signal.aborted || attempt === engine_attempts_max) throw error;
+      if (!repeatable || signal.aborted || attempt === maxEngineAttempts) throw error;
       logger.warn({ attempt, code: error.code }, 'the engine lost the work; it is repeated');
-      await sleep(first_delay_ms * 2 ** (attempt - 1), undefined, { signal });
+      await sleep(firstDelayMs * 2 ** (attempt - 1), undefined, { signal });
     }
   }
 }

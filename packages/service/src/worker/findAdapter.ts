@@ -27,39 +27,39 @@ export type FoundAdapter =
 /**
  * Borrows the adapter of the version that admission resolved. Throws when there is no such version, and
  * `AdapterStoreUnavailable`.
- * @param base_model_hash of the checkpoint that the engine has.
+ * @param baseModelHash of the checkpoint that the engine has.
  */
 export async function findAdapter(
   db: Kysely<Database>,
   store: AdapterStore,
-  adapter_version: string,
-  base_model_hash: () => Promise<string>,
+  adapterVersion: string,
+  baseModelHash: () => Promise<string>,
   signal?: AbortSignal,
 ): Promise<FoundAdapter> {
-  if (adapter_version === baseVersion) return { kind: 'found', ...cleanBase };
-  const version = await locateVersion(db, adapter_version);
+  if (adapterVersion === baseVersion) return { kind: 'found', ...cleanBase };
+  const version = await locateVersion(db, adapterVersion);
   const { expired } = version.undecided
     ? await inTransaction(db, 'version.deadline_settled', (trx) => settleDeadline(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
-  const loaded = await base_model_hash();
+  const loaded = await baseModelHash();
   if (version.base_model_hash !== null && version.base_model_hash !== loaded) return { kind: 'base_model_changed' };
   const borrowed = await store.borrow(version.adapter_hash, signal);
   // Loading a damaged adapter reveals the damage.
-  const is_usable = version.base_model_hash !== null || [loaded, 'damaged'].includes(await modelOf(db, borrowed));
-  if (is_usable) return { kind: 'found', ...borrowed, marked_damaged: version.marked_damaged };
+  const isUsable = version.base_model_hash !== null || [loaded, 'damaged'].includes(await modelOf(db, borrowed));
+  if (isUsable) return { kind: 'found', ...borrowed, marked_damaged: version.marked_damaged };
   borrowed.giveBack();
   return { kind: 'base_model_changed' };
 }
 
-/** What learning starts from without a parent. */
+/** The start of learning without a parent. */
 export const cleanBase = { adapter: null, giveBack: () => undefined, marked_damaged: false } as const;
 
 /** Finds the model of a version that has none recorded: its adapter was not whole before, or another tool made it. */
 async function modelOf(db: Kysely<Database>, { adapter, giveBack }: BorrowedAdapter): Promise<string> {
   try {
-    const trained_on = await learnModelOfAdapter(db, adapter);
-    return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
+    const trainedOn = await learnModelOfAdapter(db, adapter);
+    return trainedOn.kind === 'known' ? trainedOn.contentHash : trainedOn.kind;
   } catch (error) {
     giveBack();
     throw error;

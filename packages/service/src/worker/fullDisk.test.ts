@@ -25,32 +25,32 @@ describe('a disk that is full while a passage is learned', () => {
       t.skip(noSmallDisk);
       return;
     }
-    const { db, data_folder } = service;
+    const { db, dataFolder } = service;
     const { admit, read, until, metric, log } = service;
-    service.start({ storage_wait: { first_ms: 4_000, longest_ms: 8_000 } });
+    service.start({ storageWait: { firstMs: 4_000, longestMs: 8_000 } });
     await disk.fill(100_000);
-    const learning_id = await admit('berta', testPassage);
+    const learningId = await admit('berta', testPassage);
 
     await until(() => Promise.resolve(log().includes('a disk is full: learning waits') || null));
-    const waiting = await read(learning_id);
+    const waiting = await read(learningId);
     assert.deepEqual(
       [waiting.status, waiting.settled, waiting.charged_microusd, waiting.attempts, waiting.training_tokens],
       ['queued', false, 0, 0, 0],
     );
-    assert.deepEqual(await readdir(path.join(data_folder, 'work', learning_id)), [], 'nothing half-written is left');
+    assert.deepEqual(await readdir(path.join(dataFolder, 'work', learningId)), [], 'nothing half-written is left');
     assert.equal(await metric('engraft_learning_paused'), 1);
-    const answer_id = await admit('anna', testQuestion);
-    const answer = await until(async () => ((await read(answer_id)).settled ? read(answer_id) : null));
+    const answerId = await admit('anna', testQuestion);
+    const answer = await until(async () => ((await read(answerId)).settled ? read(answerId) : null));
     assert.equal(answer.status, 'succeeded');
-    assert.equal((await read(learning_id)).status, 'queued', 'it does not spin');
+    assert.equal((await read(learningId)).status, 'queued', 'it does not spin');
 
     await disk.free();
-    const job = await until(async () => ((await read(learning_id)).settled ? read(learning_id) : null));
+    const job = await until(async () => ((await read(learningId)).settled ? read(learningId) : null));
     assert.deepEqual([job.status, job.error_code], ['ready', null]);
     const result = learningResult.parse(job.result);
     assert.ok(result.activated);
     // What was repeated is in neither usage nor charge.
-    const phases = await db.selectFrom('job_phases').selectAll().where('job_id', '=', learning_id).execute();
+    const phases = await db.selectFrom('job_phases').selectAll().where('job_id', '=', learningId).execute();
     const trained = phases.reduce((sum, { training_tokens }) => sum + training_tokens, 0);
     assert.deepEqual([job.training_tokens, result.training.tokens], [trained, trained]);
     await until(async () => ((await metric('engraft_learning_paused')) === 0 ? true : null));

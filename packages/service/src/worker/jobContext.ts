@@ -10,12 +10,12 @@ import type { Tracing } from '../tracing/tracing.js';
 import { withEngineRetries } from './engineRetries.js';
 import type { WorkerMetrics } from './workerMetrics.js';
 
-/** What running a job needs besides the job. */
+/** The resources with which a job is run. */
 export interface JobContext {
   readonly db: Kysely<Database>;
   readonly engine: Engine;
   readonly store: AdapterStore;
-  readonly data_folder: string;
+  readonly dataFolder: string;
   /** How the base model learns. It is the same for every learning job. */
   readonly method: () => Promise<LearningMethod>;
   readonly logger: Logger;
@@ -52,8 +52,8 @@ export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
   /** Another worker has the job, or will take it when the lease runs out. */
   | { readonly kind: 'lost' }
-  /** `waits_for` says why it cannot run now. It is left out if any worker can run the job at once. */
-  | { readonly kind: 'handed_back'; readonly waits_for?: 'disk' | 'adapters' | 'engine' };
+  /** `waitsFor` says why it cannot run now. It is left out if any worker can run the job at once. */
+  | { readonly kind: 'handed_back'; readonly waitsFor?: 'disk' | 'adapters' | 'engine' };
 
 /** The job now belongs to another worker. This one drops what it still has. */
 export class LeaseLost extends Error {
@@ -66,6 +66,6 @@ export function assertHeld(write: LeasedWrite): void {
 }
 
 /** A run that is repeated after a crash draws the same random numbers. */
-export function seedOf(job_id: string): number {
-  return createHash('sha256').update(job_id).digest().readUInt32LE(0);
+export function seedOf(jobId: string): number {
+  return createHash('sha256').update(jobId).digest().readUInt32LE(0);
 }

@@ -20,21 +20,21 @@ import { JobObservation } from './jobObservation.js';
 import { runJob } from './runJob.js';
 import { createWorkerMetrics } from './workerMetrics.js';
 
-const lease_ms = 60_000;
+const leaseMs = 60_000;
 
 describe('what is measured of a run', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let data_folder: string;
+  let dataFolder: string;
   let admitted = 0;
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-observation-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-observation-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   async function admit(): Promise<string> {
@@ -54,7 +54,7 @@ describe('what is measured of a run', () => {
     if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
     return outcome.job_id;
   }
-  const claim = () => claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms });
+  const claim = () => claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs });
 
   /** Runs the next job; gives the value of a series afterwards. */
   async function runNext(reply: () => ScriptedReply): Promise<(series: string) => number> {
@@ -64,13 +64,13 @@ describe('what is measured of a run', () => {
     const context = {
       db: database.db,
       engine: scriptedEngine(reply),
-      store: await openFolderStore(data_folder),
-      data_folder,
+      store: await openFolderStore(dataFolder),
+      dataFolder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),
       metrics: createWorkerMetrics(registry),
     };
-    await runJob(context, job, lease_ms, new AbortController().signal);
+    await runJob(context, job, leaseMs, new AbortController().signal);
     const text = await registry.metrics();
     return (series) =>
       Number(
@@ -124,7 +124,7 @@ describe('what is measured of a run', () => {
 
   it('is a phase that was cut off where the engine died in it, and learning began it again', async () => {
     await admitTestLearning(database.db, key);
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', leaseMs });
     assert.ok(job !== null);
     const registry = new Registry();
     const engine = scriptedEngine(() => ({}));

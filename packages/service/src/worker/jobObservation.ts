@@ -23,10 +23,10 @@ export class JobObservation {
   readonly engine: Engine;
   readonly work: WorkMeter;
   readonly #kind: JobKind;
-  readonly #waited_ms: number;
+  readonly #waitedMs: number;
   readonly #job: OpenSpan;
-  readonly #started_ms = performance.now();
-  #phase: (OpenSpan & { readonly phase: JobPhase; readonly started_ms: number }) | null = null;
+  readonly #startedMs = performance.now();
+  #phase: (OpenSpan & { readonly phase: JobPhase; readonly startedMs: number }) | null = null;
   #charged: TokenUsage | null = null;
 
   constructor(
@@ -37,7 +37,7 @@ export class JobObservation {
   ) {
     const { kind, usage, taken_over } = job;
     this.#kind = kind;
-    this.#waited_ms = job.waited_ms;
+    this.#waitedMs = job.waited_ms;
     this.work = new WorkMeter({ usage, kept: usageOfProgress(job.training_progress), taken_over });
     this.#job = openJobSpan(tracing, job);
     if (taken_over) metrics?.takenOver(kind);
@@ -65,7 +65,7 @@ export class JobObservation {
   entered(phase: JobPhase): void {
     this.#endPhase(this.#phase?.phase === phase ? 'cut_off' : 'done');
     const span = openSpan(this.tracing.tracer, `phase ${phase}`, this.#job.context);
-    this.#phase = { ...span, phase, started_ms: performance.now() };
+    this.#phase = { ...span, phase, startedMs: performance.now() };
   }
 
   /** The job is about to end with this usage, which is charged. */
@@ -81,10 +81,10 @@ export class JobObservation {
     const word = outcome.kind === 'ended' ? outcome.status : outcome.kind;
     span.setAttribute('engraft.job.outcome', word);
     if (!areNoTokens(report.repeated)) span.setAttributes(repeatedAttributes(report.repeated));
-    const error_code = outcome.kind === 'ended' ? outcome.error_code : undefined;
-    if (word === 'failed' || word === 'reconciliation_required' || word === 'lost') endFailed(span, error_code ?? word);
+    const errorCode = outcome.kind === 'ended' ? outcome.error_code : undefined;
+    if (word === 'failed' || word === 'reconciliation_required' || word === 'lost') endFailed(span, errorCode ?? word);
     else span.end();
-    const seconds = { run: (performance.now() - this.#started_ms) / 1000, wait: this.#waited_ms / 1000 };
+    const seconds = { run: (performance.now() - this.#startedMs) / 1000, wait: this.#waitedMs / 1000 };
     this.metrics?.observe(this.#kind, word, seconds, this.trace_id);
     this.metrics?.work(this.#kind, report);
     return report;
@@ -96,7 +96,7 @@ export class JobObservation {
     this.#phase = null;
     if (outcome === 'done') open.span.end();
     else endFailed(open.span, outcome);
-    const seconds = (performance.now() - open.started_ms) / 1000;
+    const seconds = (performance.now() - open.startedMs) / 1000;
     this.metrics?.phase(open.phase, outcome, seconds, this.trace_id);
   }
 

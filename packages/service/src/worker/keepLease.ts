@@ -16,7 +16,7 @@ export interface KeptLease {
 export function keepLease(
   db: Kysely<Database>,
   lease: Pick<ClaimedJob, 'job_id' | 'fencing_token' | 'held_until_ms'>,
-  lease_ms: number,
+  leaseMs: number,
   logger: Logger,
 ): KeptLease {
   const controller = new AbortController();
@@ -32,23 +32,23 @@ export function keepLease(
     stop();
     controller.abort(new LeaseLost(why));
   };
-  const loseAt = (held_until_ms: number): NodeJS.Timeout =>
-    setTimeout(() => lose('the lease could not be extended in time'), held_until_ms - performance.now());
+  const loseAt = (heldUntilMs: number): NodeJS.Timeout =>
+    setTimeout(() => lose('the lease could not be extended in time'), heldUntilMs - performance.now());
 
   const beat = async (): Promise<void> => {
     if (extending) return;
     extending = true;
     // The lease runs from when the database writes it, which is not before now.
-    const held_until_ms = performance.now() + lease_ms;
+    const heldUntilMs = performance.now() + leaseMs;
     try {
-      const extended = await extendLease(db, lease, lease_ms);
+      const extended = await extendLease(db, lease, leaseMs);
       if (stopped) return;
       if (extended === 'lost') {
         lose('the lease has passed to another worker');
         return;
       }
       clearTimeout(end);
-      end = loseAt(held_until_ms);
+      end = loseAt(heldUntilMs);
     } catch (error) {
       logger.warn({ err: error, job_id: lease.job_id }, 'the lease could not be extended');
     } finally {
@@ -56,7 +56,7 @@ export function keepLease(
     }
   };
   let end = loseAt(lease.held_until_ms);
-  const beats = setInterval(() => void beat(), lease_ms / 3);
+  const beats = setInterval(() => void beat(), leaseMs / 3);
 
   return { signal: controller.signal, stop };
 }

@@ -7,15 +7,15 @@ import { startLane } from './lane.js';
 it('a lane claims nothing while its jobs could not be run', async () => {
   const waiting = ['first', 'second'];
   const ran: string[] = [];
-  let is_ready = false;
+  let isReady = false;
   let asked = 0;
   const lane = startLane<string>({
     concurrency: 1,
-    poll_ms: 1,
+    pollMs: 1,
     claim: () => Promise.resolve(waiting.shift() ?? null),
     ready: () => {
       asked += 1;
-      return is_ready;
+      return isReady;
     },
     run: (job) => {
       ran.push(job);
@@ -26,7 +26,7 @@ it('a lane claims nothing while its jobs could not be run', async () => {
   lane.wake();
   while (asked < 5) await sleep(1);
   assert.deepEqual([waiting.length, ran], [2, []]);
-  is_ready = true;
+  isReady = true;
   while (ran.length < 2) await sleep(1);
   await lane.drain();
   assert.deepEqual(ran, ['first', 'second']);

@@ -4,7 +4,7 @@ export interface LaneOptions<Job> {
   /** How many jobs run at once. */
   readonly concurrency: number;
   /** How often an idle lane asks for work. */
-  readonly poll_ms: number;
+  readonly pollMs: number;
   readonly claim: () => Promise<Job | null>;
   /** Whether jobs can run now. While they cannot, none is claimed. */
   readonly ready: () => boolean;
@@ -21,9 +21,9 @@ export interface Lane {
   drain(): Promise<void>;
 }
 
-const failed_claim_delay_ms = 1_000;
+const failedClaimDelayMs = 1_000;
 
-export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger }: LaneOptions<Job>): Lane {
+export function startLane<Job>({ concurrency, pollMs, claim, ready, run, logger }: LaneOptions<Job>): Lane {
   const running = new Set<Promise<void>>();
   let draining = false;
   let awake = false;
@@ -34,10 +34,10 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     rouse();
   };
   /** Rests until woken. A call to `wake` since the last claim counts. */
-  const rest = async (duration_ms: number): Promise<void> => {
+  const rest = async (durationMs: number): Promise<void> => {
     if (awake) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, duration_ms);
+      const timer = setTimeout(resolve, durationMs);
       rouse = () => {
         clearTimeout(timer);
         resolve();
@@ -55,16 +55,16 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     while (!draining) {
       awake = false;
       if (running.size >= concurrency || !ready()) {
-        await rest(poll_ms);
+        await rest(pollMs);
         continue;
       }
       try {
         const job = await claim();
-        if (job === null) await rest(poll_ms);
+        if (job === null) await rest(pollMs);
         else start(job);
       } catch (error) {
         logger.warn({ err: error }, 'no work could be claimed');
-        await rest(failed_claim_delay_ms);
+        await rest(failedClaimDelayMs);
       }
     }
     await Promise.all(running);

@@ -5,7 +5,7 @@ import { recordModelOfAdapter } from '../versions/baseModel.js';
 
 /** Reads what an adapter was trained on, and records it for its versions, which were made before that was recorded. */
 export async function learnModelOfAdapter(db: Kysely<Database>, adapter: AdapterReference): Promise<TrainedOn> {
-  const trained_on = await readTrainedOn(adapter);
-  if (trained_on.kind === 'known') await recordModelOfAdapter(db, adapter.contentHash, trained_on.contentHash);
-  return trained_on;
+  const trainedOn = await readTrainedOn(adapter);
+  if (trainedOn.kind === 'known') await recordModelOfAdapter(db, adapter.contentHash, trainedOn.contentHash);
+  return trainedOn;
 }

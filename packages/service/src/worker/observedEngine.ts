@@ -100,7 +100,7 @@ type Observe = <Result>(work: () => Promise<Result>, usageOf: (result: Result) =
 
 function observedSession(session: TrainingSession, observe: Observe, call: EngineCall): TrainingSession {
   let steps = 0;
-  let training_tokens = 0;
+  let trainingTokens = 0;
   let failure: { readonly error: unknown } | null = null;
   const noting = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
@@ -118,7 +118,7 @@ function observedSession(session: TrainingSession, observe: Observe, call: Engin
       );
       const result = await noting(step);
       steps += 1;
-      training_tokens += result.tokens;
+      trainingTokens += result.tokens;
       return result;
     },
     evaluate: (batch, options) =>
@@ -132,7 +132,7 @@ function observedSession(session: TrainingSession, observe: Observe, call: Engin
     snapshot: (folder) => session.snapshot(folder),
     close: async () => {
       if (failure === null)
-        call.succeeded({ 'engraft.training.steps': steps, 'engraft.training.tokens': training_tokens });
+        call.succeeded({ 'engraft.training.steps': steps, 'engraft.training.tokens': trainingTokens });
       else call.failed(failure.error);
       await session.close();
     },

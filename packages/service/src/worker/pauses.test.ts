@@ -22,12 +22,12 @@ import { startWorker, type Worker, type WorkerOptions } from './worker.js';
 import { createWorkerMetrics } from './workerMetrics.js';
 
 /** No test waits for so long. */
-const long = { first_ms: 600_000, longest_ms: 600_000 };
+const long = { firstMs: 600_000, longestMs: 600_000 };
 
 describe('a worker that finds no room, no adapters or no process', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let data_folder: string;
+  let dataFolder: string;
   let store: FolderStore;
   let worker: Worker | undefined;
   let logged: string[] = [];
@@ -35,8 +35,8 @@ describe('a worker that finds no room, no adapters or no process', () => {
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-pauses-'));
-    store = await openFolderStore(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-pauses-'));
+    store = await openFolderStore(dataFolder);
   });
   afterEach(async () => {
     await worker?.stop(0);
@@ -45,7 +45,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   function start(options: Partial<WorkerOptions>): void {
@@ -54,24 +54,24 @@ describe('a worker that finds no room, no adapters or no process', () => {
       engine: scriptedEngine(() => ({})),
       method: () => Promise.reject(new Error('this worker learns nothing')),
       store,
-      data_folder,
+      dataFolder,
       logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
-      poll_ms: 10,
+      pollMs: 10,
       ...options,
     });
   }
-  const ask = async (subject_id: string | null = null): Promise<string> => {
+  const ask = async (subjectId: string | null = null): Promise<string> => {
     asked += 1;
-    const idempotency_key = `pauses-${subject_id ?? 'none'}-${asked}`;
+    const idempotencyKey = `pauses-${subjectId ?? 'none'}-${asked}`;
     const outcome = await admitJob(
       { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,
-        subject_id,
+        subject_id: subjectId,
         adapter_version: undefined,
         endpoint: '/v1/test',
-        idempotency_key,
+        idempotency_key: idempotencyKey,
         request: testQuestion,
       },
     );
@@ -96,7 +96,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     await sql`create trigger no_room before insert on transfers for each row when (new.kind <> 'reserve')
       execute function no_room()`.execute(database.owner);
     const id = await ask();
-    start({ answer_wait: long });
+    start({ answerWait: long });
     await until(() => linesWith('a disk is full: answers wait for room on it') > 0);
     // A claim may have been under way at that moment.
     await sleep(500);
@@ -107,7 +107,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     await sleep(500);
     assert.equal(linesWith('job claimed'), claims, 'nothing is claimed while it waits');
     await worker?.stop(0);
-    start({ answer_wait: { first_ms: 10, longest_ms: 10 } });
+    start({ answerWait: { firstMs: 10, longestMs: 10 } });
     await until(() => linesWith('answers wait') > 2);
     await sql`drop trigger no_room on transfers`.execute(database.owner);
     await until(async () => (await read(id)).status === 'succeeded');
@@ -129,7 +129,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     );
     await rename(store.home, `${store.home}-away`);
     const id = await ask('anna');
-    start({ engine, answer_wait: long });
+    start({ engine, answerWait: long });
     await until(() => linesWith('the adapters are not there: answers wait') > 0);
     // The log says so a moment before the job is handed back.
     await until(async () => (await read(id)).status === 'queued');
@@ -145,7 +145,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
   it('makes a passage wait for a process to train in, and holds nothing against it', async () => {
     const id = await admitTestLearning(database.db, key, { subject_id: 'carla' });
     const lacking = new NoTrainingProcess(new EngineError('not_running', 'a process could not be started'));
-    start({ method: () => Promise.reject(lacking), storage_wait: long });
+    start({ method: () => Promise.reject(lacking), storageWait: long });
     await until(() => linesWith('a process of the engine cannot be started: learning waits') > 0);
     await until(async () => (await read(id)).status === 'queued');
     const { attempts, settled, charged_microusd } = await read(id);
@@ -164,8 +164,8 @@ describe('a worker that finds no room, no adapters or no process', () => {
     };
     const id = await admitTestLearning(database.db, key, { subject_id: 'berta' });
     const full = new EngineError('storage_full', 'there is no room on a disk');
-    const wait = { first_ms: 1_000, longest_ms: 1_000 };
-    start({ method: () => Promise.reject(full), metrics: createWorkerMetrics(registry), storage_wait: wait });
+    const wait = { firstMs: 1_000, longestMs: 1_000 };
+    start({ method: () => Promise.reject(full), metrics: createWorkerMetrics(registry), storageWait: wait });
     await until(() => linesWith('a disk is full: learning waits') > 0);
     assert.equal(await paused(), 1);
     assert.equal((await cancelJob(database.db, id)).kind, 'cancelled');

@@ -26,7 +26,7 @@ describe('a learning job whose training is interrupted', () => {
   let database: TestDatabase;
   let key: TestKey;
   let loaded: LoadedEngine;
-  let data_folder: string;
+  let dataFolder: string;
   let workers: Worker[] = [];
   let admitted = 0;
   /** Steps that the engine made, in all claims. */
@@ -35,15 +35,15 @@ describe('a learning job whose training is interrupted', () => {
   const logger = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
 
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-resume-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-resume-'));
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    loaded = await loadEngine(readConfig({ data: data_folder }, {}), pino({ level: 'silent' }));
+    loaded = await loadEngine(readConfig({ data: dataFolder }, {}), pino({ level: 'silent' }));
   });
   after(async () => {
     await loaded.engine.close();
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.stop(0)));
@@ -52,9 +52,9 @@ describe('a learning job whose training is interrupted', () => {
   });
 
   async function start(): Promise<Worker> {
-    const store = await openFolderStore(data_folder);
+    const store = await openFolderStore(dataFolder);
     const engine = countingSteps(loaded.engine);
-    const worker = startWorker({ ...loaded, engine, logger, db: database.db, store, data_folder, poll_ms: 20 });
+    const worker = startWorker({ ...loaded, engine, logger, db: database.db, store, dataFolder, pollMs: 20 });
     workers.push(worker);
     return worker;
   }
@@ -102,8 +102,8 @@ describe('a learning job whose training is interrupted', () => {
     return outcome.job_id;
   }
 
-  const read = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+  const read = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 
   async function until(wanted: () => Promise<boolean> | boolean): Promise<void> {
     const deadline = Date.now() + 300_000;
@@ -112,13 +112,13 @@ describe('a learning job whose training is interrupted', () => {
       await sleep(10);
     }
   }
-  const ended = (job_id: string) => until(async () => (await read(job_id)).settled);
+  const ended = (jobId: string) => until(async () => (await read(jobId)).settled);
 
   it('is handed back with how far it has come when the worker is stopped, and no step is made twice', async () => {
     const id = await admit();
-    for (const stop_at of [5, 6, 20]) {
+    for (const stopAt of [5, 6, 20]) {
       const worker = await start();
-      await until(() => steps >= stop_at);
+      await until(() => steps >= stopAt);
       await worker.stop(0);
       const { status, attempts, training_steps, training_progress } = await read(id);
       assert.deepEqual([status, attempts, training_steps], ['queued', 0, steps]);
@@ -131,17 +131,17 @@ describe('a learning job whose training is interrupted', () => {
     const { training } = learningResult.parse(job.result);
     assert.deepEqual([steps, job.training_tokens], [training.steps, training.tokens]);
     assert.equal(logged.filter((line) => line.includes('goes on from its last snapshot')).length, 3);
-    await until(async () => (await readdir(path.join(data_folder, 'work'))).length === 0);
+    await until(async () => (await readdir(path.join(dataFolder, 'work'))).length === 0);
   });
 
   /** Claims by workers that die, each of which has come so far. */
-  async function claimsThatDie(job_id: string, trained: readonly number[]): Promise<void> {
-    for (const steps_done of trained) {
-      const job = await claimJob(database.db, { worker_id: 'dead', kind: 'internalization', lease_ms: 60_000 });
-      assert.ok(job?.job_id === job_id);
-      await storeTrainingProgress(database.db, job, { progress: 'of a machine that is gone', steps: steps_done });
+  async function claimsThatDie(jobId: string, trained: readonly number[]): Promise<void> {
+    for (const stepsDone of trained) {
+      const job = await claimJob(database.db, { worker_id: 'dead', kind: 'internalization', leaseMs: 60_000 });
+      assert.ok(job?.job_id === jobId);
+      await storeTrainingProgress(database.db, job, { progress: 'of a machine that is gone', steps: stepsDone });
       const expired = sql<Date>`now()`;
-      await database.db.updateTable('jobs').set({ lease_expires_at: expired }).where('id', '=', job_id).execute();
+      await database.db.updateTable('jobs').set({ lease_expires_at: expired }).where('id', '=', jobId).execute();
     }
   }
 

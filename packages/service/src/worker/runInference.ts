@@ -100,10 +100,14 @@ function validate(generated: GenerateResult, request: InferenceJobRequest): Infe
     usage: toTokenUsage(generated.usage),
     reasoning_tokens: generated.usage.reasoningTokens,
   };
-  const unusable = (error_code: JobErrorCode): InferenceCompletion => ({ ...measured, kind: 'unusable', error_code });
+  const unusable = (errorCode: JobErrorCode): InferenceCompletion => ({
+    ...measured,
+    kind: 'unusable',
+    error_code: errorCode,
+  });
   if (generated.invalidToolCall !== undefined) return unusable('invalid_tool_call');
-  const is_answer = generated.toolCalls.length === 0;
-  if (is_answer && request.response_format.type === 'json_object' && !isJsonObject(generated.text)) {
+  const isAnswer = generated.toolCalls.length === 0;
+  if (isAnswer && request.response_format.type === 'json_object' && !isJsonObject(generated.text)) {
     return unusable('invalid_json_output');
   }
   const result = toResult(generated);
@@ -124,12 +128,12 @@ function isJsonObject(text: string): boolean {
 function toResult({ text, finishReason, toolCalls }: GenerateResult): InferenceResult {
   const result = { text, finish_reason: finishReason };
   if (toolCalls.length === 0) return result;
-  const tool_calls = toolCalls.map(({ id, name, arguments: text_of_arguments }) => ({
+  const calls = toolCalls.map(({ id, name, arguments: textOfArguments }) => ({
     id,
     type: 'function' as const,
-    function: { name, arguments: text_of_arguments },
+    function: { name, arguments: textOfArguments },
   }));
-  return { ...result, tool_calls };
+  return { ...result, tool_calls: calls };
 }
 
 function toTokenUsage(usage: GenerateUsage): TokenUsage {

@@ -18,7 +18,7 @@ import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js
 import type { JobContext, RunOutcome } from './jobContext.js';
 import { runJob } from './runJob.js';
 
-const lease_ms = 60_000;
+const leaseMs = 60_000;
 const question: InferenceJobRequest = {
   kind: 'inference',
   messages: [{ role: 'user', content: 'a secret question' }],
@@ -33,17 +33,17 @@ const question: InferenceJobRequest = {
 describe('running a job', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let data_folder: string;
+  let dataFolder: string;
   let admitted = 0;
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-run-'));
   });
   after(async () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   async function admit(): Promise<string> {
@@ -66,21 +66,21 @@ describe('running a job', () => {
 
   /** Claims the only job there is and runs it on an engine that answers as told. */
   async function runNext(reply: () => ScriptedReply): Promise<RunOutcome> {
-    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms });
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', leaseMs });
     assert.ok(job !== null);
     const context: JobContext = {
       db: database.db,
       engine: scriptedEngine(reply),
-      store: await openFolderStore(data_folder),
-      data_folder,
+      store: await openFolderStore(dataFolder),
+      dataFolder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),
     };
-    return runJob(context, job, lease_ms, new AbortController().signal);
+    return runJob(context, job, leaseMs, new AbortController().signal);
   }
 
-  const read = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+  const read = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 
   for (const code of ['batch_lost', 'process_lost'] as const) {
     it(`repeats an answer that was lost with others (${code}), and charges it once`, async () => {
@@ -110,7 +110,7 @@ describe('running a job', () => {
   it('hands a job back that finds no room on a disk, and holds nothing against the job', async () => {
     const id = await admit();
     const full = () => Promise.reject(new EngineError('storage_full', 'there is no room on a disk'));
-    assert.deepEqual(await runNext(full), { kind: 'handed_back', waits_for: 'disk' });
+    assert.deepEqual(await runNext(full), { kind: 'handed_back', waitsFor: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled, job.charged_microusd], ['queued', 0, false, 0]);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
@@ -124,7 +124,7 @@ describe('running a job', () => {
     await sql`create trigger no_room before insert on transfers for each row execute function no_room()`.execute(
       database.owner,
     );
-    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', waits_for: 'disk' });
+    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', waitsFor: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
     await sql`drop trigger no_room on transfers`.execute(database.owner);
@@ -154,8 +154,8 @@ describe('running a job', () => {
 
   it('gives every claim a work folder of its own', async () => {
     const lease = { job_id: 'job_x', fencing_token: 1 };
-    const folder = await openWorkFolder(data_folder, lease);
-    assert.notEqual(await openWorkFolder(data_folder, { ...lease, fencing_token: 2 }), folder);
-    assert.equal(await openWorkFolder(data_folder, lease), folder);
+    const folder = await openWorkFolder(dataFolder, lease);
+    assert.notEqual(await openWorkFolder(dataFolder, { ...lease, fencing_token: 2 }), folder);
+    assert.equal(await openWorkFolder(dataFolder, lease), folder);
   });
 });

@@ -24,22 +24,22 @@ import { noTracing } from '../tracing/tracing.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /** A job whose workers died this often in a row without progress is given up, since it may be what kills them. */
-const claims_max = 10;
+const maxClaims = 10;
 
 /** Runs a claimed job to its end, and keeps its lease meanwhile. Aborting `shutdown` hands the job back. */
 export async function runJob(
   context: JobContext,
   job: ClaimedJob,
-  lease_ms: number,
+  leaseMs: number,
   shutdown: AbortSignal,
 ): Promise<RunOutcome> {
   const { engine, tracing = noTracing, metrics, logger } = context;
   const observation = new JobObservation(job, engine, tracing, metrics);
-  const outcome = await runLeased({ ...context, engine: observation.engine }, observation, job, lease_ms, shutdown);
+  const outcome = await runLeased({ ...context, engine: observation.engine }, observation, job, leaseMs, shutdown);
   const { repeated } = observation.end(outcome);
   if (!areNoTokens(repeated)) logger.info({ job_id: job.job_id, repeated }, 'work was repeated, uncharged');
   if (outcome.kind === 'ended') {
-    await removeWorkFolder(context.data_folder, job.job_id).catch((error: unknown) => {
+    await removeWorkFolder(context.dataFolder, job.job_id).catch((error: unknown) => {
       context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder is left behind');
     });
   }
@@ -50,13 +50,13 @@ async function runLeased(
   context: JobContext,
   observation: JobObservation,
   job: ClaimedJob,
-  lease_ms: number,
+  leaseMs: number,
   shutdown: AbortSignal,
 ): Promise<RunOutcome> {
   const { db, logger } = context;
-  const lease = keepLease(db, job, lease_ms, logger);
+  const lease = keepLease(db, job, leaseMs, logger);
   try {
-    if (job.attempts > claims_max) throw new EngineError('internal', 'the job was claimed too often');
+    if (job.attempts > maxClaims) throw new EngineError('internal', 'the job was claimed too often');
     const request = parseJobRequest(job.stored_request);
     const report = await (request.kind === 'inference'
       ? runInference(context, observation, job, request, AbortSignal.any([shutdown, lease.signal]))
@@ -82,42 +82,42 @@ async function afterFailure(
   error: unknown,
   { shutdown, lease }: StopSignals,
 ): Promise<RunOutcome> {
-  const { db, data_folder, logger } = context;
+  const { db, dataFolder, logger } = context;
   // Also while the worker stops: the next one would not know either what is owed for the call.
   if (isUnaccounted(error)) return reconcile(context, job, error.code, error, lease);
   if (!shutdown.aborted && isStorageFull(error)) {
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
-    await removeUnfinished(db, data_folder, job);
+    await removeUnfinished(db, dataFolder, job);
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', waits_for: 'disk' };
+    return { kind: 'handed_back', waitsFor: 'disk' };
   }
-  const is_away = error instanceof AdapterStoreUnavailable;
-  if (!shutdown.aborted && is_away && job.kind === 'inference') {
+  const isAway = error instanceof AdapterStoreUnavailable;
+  if (!shutdown.aborted && isAway && job.kind === 'inference') {
     logger.error({ err: error, job_id: job.job_id }, 'the adapter of a job cannot be fetched; nothing is charged');
     assertHeld(await whenDatabaseIsBack(() => failJob(db, job, 'adapter_unavailable'), lease));
     return { kind: 'ended', status: 'failed', error_code: 'adapter_unavailable' };
   }
-  if (!shutdown.aborted && (is_away || error instanceof AdapterStoreMissing)) {
+  if (!shutdown.aborted && (isAway || error instanceof AdapterStoreMissing)) {
     logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', waits_for: 'adapters' };
+    return { kind: 'handed_back', waitsFor: 'adapters' };
   }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     // Without the answering process no job is claimed anyway, until it is back.
     const waits = !shutdown.aborted && error instanceof NoTrainingProcess;
-    return waits ? { kind: 'handed_back', waits_for: 'engine' } : { kind: 'handed_back' };
+    return waits ? { kind: 'handed_back', waitsFor: 'engine' } : { kind: 'handed_back' };
   }
   // Several calls run at once. A refused one may end first while another's outcome is unknown.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     return reconcile(context, job, 'receipt_missing', error, lease);
   }
   const isForeseen = error instanceof EngineError || error instanceof RemoteModelError;
-  const error_code = isForeseen ? 'engine_failed' : 'internal_error';
+  const errorCode = isForeseen ? 'engine_failed' : 'internal_error';
   logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
-  assertHeld(await whenDatabaseIsBack(() => failJob(db, job, error_code), lease));
-  return { kind: 'ended', status: 'failed', error_code };
+  assertHeld(await whenDatabaseIsBack(() => failJob(db, job, errorCode), lease));
+  return { kind: 'ended', status: 'failed', error_code: errorCode };
 }
 
 /** A remote teacher was asked, and nobody knows what it cost. */
@@ -130,26 +130,26 @@ type ReceiptErrorCode = Exclude<RemoteModelError['code'], 'not_executed'>;
 async function reconcile(
   { db, logger }: JobContext,
   job: ClaimedJob,
-  error_code: ReceiptErrorCode,
+  errorCode: ReceiptErrorCode,
   error: unknown,
   lease: AbortSignal,
 ): Promise<RunOutcome> {
   const message = 'a teacher elsewhere was asked, and what is owed is not known: settle the job by engraft job resolve';
-  logger.error({ err: error, job_id: job.job_id, error_code }, message);
-  assertHeld(await whenDatabaseIsBack(() => requireReconciliation(db, job, error_code), lease));
-  return { kind: 'ended', status: 'reconciliation_required', error_code };
+  logger.error({ err: error, job_id: job.job_id, error_code: errorCode }, message);
+  assertHeld(await whenDatabaseIsBack(() => requireReconciliation(db, job, errorCode), lease));
+  return { kind: 'ended', status: 'reconciliation_required', error_code: errorCode };
 }
 
 /**
  * Frees the room that this claim's files take, unless the next claim goes on from them. What cannot be removed goes
  * when the job has ended.
  */
-async function removeUnfinished(db: JobContext['db'], data_folder: string, job: ClaimedJob): Promise<void> {
+async function removeUnfinished(db: JobContext['db'], dataFolder: string, job: ClaimedJob): Promise<void> {
   try {
     const trained = await loadPhaseOutcome(db, job.job_id, 'training');
     const progress = await loadTrainingProgress(db, job.job_id);
     const isNeeded = [trained, progress].some((kept) => namesClaim(kept, job));
-    if (!isNeeded) await removeClaimFolder(data_folder, job);
+    if (!isNeeded) await removeClaimFolder(dataFolder, job);
   } catch {
     // The database may have no room either, and the job must be handed back all the same.
   }

@@ -12,7 +12,7 @@ import { openWorkFolder } from '../adapterStore/workFolder.js';
 import { crashPoint } from '../crashPoints.js';
 import { beginLearning } from '../jobs/beginLearning.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
-import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
+import { completeLearning, initialHostingSeconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
 import type { InternalizationJobRequest } from '../jobs/jobRequest.js';
@@ -41,7 +41,7 @@ import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /** The largest adapter that this service makes. Hosting of this size is set aside before computing begins. */
-const adapter_bytes_max = 1_000_000_000;
+const maxAdapterBytes = 1_000_000_000;
 
 /**
  * teaching → scoring → training → evaluating → saving → settling. The learning package does the first four. Rejects
@@ -60,14 +60,14 @@ export async function runLearning(
     throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
   }
   const halted = AbortSignal.any([signals.shutdown, signals.lease]);
-  const base_model_hash = await baseModelHash(context, halted);
-  const start = await findStart(context, job, base_model_hash, halted);
+  const modelHash = await baseModelHash(context, halted);
+  const start = await findStart(context, job, modelHash, halted);
   if (start.kind === 'failed') {
     assertHeld(await failJob(db, job, start.error_code));
     return { status: 'failed', error_code: start.error_code };
   }
   try {
-    return await learnFrom(start, base_model_hash, context, observation, job, request, signals);
+    return await learnFrom(start, modelHash, context, observation, job, request, signals);
   } finally {
     start.giveBack();
   }
@@ -75,14 +75,14 @@ export async function runLearning(
 
 async function learnFrom(
   start: Extract<LearningStart, { kind: 'usable' }>,
-  base_model_hash: string,
+  modelHash: string,
   context: JobContext,
   observation: JobObservation,
   job: ClaimedJob,
   request: InternalizationJobRequest,
   { shutdown, lease }: StopSignals,
 ): Promise<RunReport> {
-  const { db, engine, data_folder, logger } = context;
+  const { db, engine, dataFolder, logger } = context;
   const halted = AbortSignal.any([shutdown, lease]);
   let parent = await intactParent(context, job.adapter_version, start, halted);
   const input = {
@@ -91,7 +91,7 @@ async function learnFrom(
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
     isolationKey: JSON.stringify(['learning', job.job_id]),
-    workFolder: await openWorkFolder(data_folder, job),
+    workFolder: await openWorkFolder(dataFolder, job),
   };
   const journal = journalOf(context, observation, job, lease);
   const learn = async (): Promise<LearningOutcome> =>
@@ -108,7 +108,7 @@ async function learnFrom(
     return retried();
   });
   const completion = await toCompletion(context, observation, job, outcome, {
-    base_model_hash,
+    base_model_hash: modelHash,
     parent_damaged: parent !== start.adapter,
     parent_base_model_changed: start.base_model_changed,
     activate: request.activate,
@@ -127,14 +127,14 @@ type LearningStart =
 async function findStart(
   context: JobContext,
   job: ClaimedJob,
-  base_model_hash: string,
+  modelHash: string,
   signal: AbortSignal,
 ): Promise<LearningStart> {
   const { db, store, logger } = context;
-  const begun = await beginLearning(db, job, base_model_hash);
+  const begun = await beginLearning(db, job, modelHash);
   if (begun === 'lost') throw new LeaseLost('the lease has passed to another worker');
   if (begun === 'base_model_changed') return { kind: 'failed', error_code: begun };
-  const found = await findAdapter(db, store, job.adapter_version, () => Promise.resolve(base_model_hash), signal);
+  const found = await findAdapter(db, store, job.adapter_version, () => Promise.resolve(modelHash), signal);
   switch (found.kind) {
     case 'found':
       return { ...found, kind: 'usable', base_model_changed: false };
@@ -158,9 +158,9 @@ const reports = {
 /** `max_cost_microusd` "caps compute plus initial 24-hour hosting", so hosting is taken off first. */
 function budgetOf(job: ClaimedJob): LearningBudget {
   const card = priceCardOf(job.pricing_version);
-  const hosting_microusd = storageChargeMicrousd(adapter_bytes_max, initial_hosting_seconds, card);
+  const hostingMicrousd = storageChargeMicrousd(maxAdapterBytes, initialHostingSeconds, card);
   return {
-    max_compute_microusd: job.reserved_microusd - hosting_microusd,
+    max_compute_microusd: job.reserved_microusd - hostingMicrousd,
     input_nanousd_per_token: card.input_nanousd_per_token,
     output_nanousd_per_token: card.output_nanousd_per_token,
     cached_input_nanousd_per_token: card.cached_input_nanousd_per_token,
@@ -199,7 +199,7 @@ function journalOf(
   };
 }
 
-/** What a candidate was trained on, and what becomes of it. */
+/** The checkpoint of a candidate, what was wrong with its parent, and whether it is to be active. */
 interface Provenance {
   readonly base_model_hash: string;
   /** It was trained from base, since its parent could not be used. */
@@ -238,15 +238,15 @@ async function toCompletion(
   assertHeld(await recordPhase(db, job, 'saving'));
   observation.entered('saving');
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
-  const { contentHash: adapter_hash } = outcome.adapter;
+  const { contentHash: adapterHash } = outcome.adapter;
   await store.keep(outcome.adapter, signal);
-  await markAdapterIntact(db, adapter_hash);
+  await markAdapterIntact(db, adapterHash);
   const settling = await recordPhase(db, job, 'settling');
-  if (settling === 'lost') await recordLeftAdapter(db, job.job_id, adapter_hash);
+  if (settling === 'lost') await recordLeftAdapter(db, job.job_id, adapterHash);
   assertHeld(settling);
   observation.entered('settling');
   const adapter = {
-    adapter_hash,
+    adapter_hash: adapterHash,
     base_model_hash,
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,

@@ -65,10 +65,10 @@ describe('an engine that is shared', () => {
     assert.deepEqual(names(), contents, 'side by side');
     for (const call of [...inside]) call.end('lost');
     const lost: string[] = [];
-    let have_all_ended = false;
-    void Promise.all(outcomes).then(() => (have_all_ended = true));
+    let haveAllEnded = false;
+    void Promise.all(outcomes).then(() => (haveAllEnded = true));
     for (;;) {
-      await until(() => have_all_ended || inside.length > 0);
+      await until(() => haveAllEnded || inside.length > 0);
       await settle();
       const [call, ...others] = inside;
       if (call === undefined) break;

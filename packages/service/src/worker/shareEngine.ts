@@ -9,7 +9,7 @@ interface Turn {
 class Turns {
   readonly #waiting: Turn[] = [];
   #inside = 0;
-  #is_one_alone = false;
+  #isOneAlone = false;
 
   /** Resolves with a function that leaves. Rejects with `cancelled` if the signal aborts before. */
   enter(alone: boolean, signal: AbortSignal | undefined): Promise<() => void> {
@@ -33,17 +33,17 @@ class Turns {
 
   #leave(): void {
     this.#inside -= 1;
-    this.#is_one_alone = false;
+    this.#isOneAlone = false;
     this.#beginNext();
   }
 
   #beginNext(): void {
     for (;;) {
       const [next] = this.#waiting;
-      if (next === undefined || this.#is_one_alone || (next.alone && this.#inside > 0)) return;
+      if (next === undefined || this.#isOneAlone || (next.alone && this.#inside > 0)) return;
       this.#waiting.shift();
       this.#inside += 1;
-      this.#is_one_alone = next.alone;
+      this.#isOneAlone = next.alone;
       next.begin();
     }
   }

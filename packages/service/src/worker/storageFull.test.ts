@@ -17,7 +17,7 @@ describe('a full disk', () => {
   });
 
   it('is waited for ever longer, up to a bound, and anew once there was room', () => {
-    const pause = createStoragePause({ first_ms: 30_000, longest_ms: 100_000 });
+    const pause = createStoragePause({ firstMs: 30_000, longestMs: 100_000 });
     assert.equal(pause.on(), false);
     assert.deepEqual([pause.begin(), pause.begin(), pause.begin(), pause.begin()], [30_000, 60_000, 100_000, 100_000]);
     assert.equal(pause.on(), true);
@@ -27,7 +27,7 @@ describe('a full disk', () => {
   });
 
   it('is waited for no longer than that', () => {
-    const pause = createStoragePause({ first_ms: 0, longest_ms: 0 });
+    const pause = createStoragePause({ firstMs: 0, longestMs: 0 });
     pause.begin();
     assert.equal(pause.on(), false);
   });

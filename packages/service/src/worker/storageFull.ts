@@ -12,8 +12,8 @@ export function isStorageFull(error: unknown): boolean {
 
 /** How long to begin nothing more after a disk was found full: at first, and at most. */
 export interface StorageWait {
-  readonly first_ms: number;
-  readonly longest_ms: number;
+  readonly firstMs: number;
+  readonly longestMs: number;
 }
 
 export interface StoragePause {
@@ -25,20 +25,20 @@ export interface StoragePause {
   end(): void;
 }
 
-export function createStoragePause({ first_ms, longest_ms }: StorageWait): StoragePause {
-  let next_ms = first_ms;
-  let until_ms = 0;
+export function createStoragePause({ firstMs, longestMs }: StorageWait): StoragePause {
+  let nextMs = firstMs;
+  let untilMs = 0;
   return {
-    on: () => performance.now() < until_ms,
+    on: () => performance.now() < untilMs,
     begin: () => {
-      const wait_ms = next_ms;
-      until_ms = performance.now() + wait_ms;
-      next_ms = Math.min(2 * wait_ms, longest_ms);
-      return wait_ms;
+      const waitMs = nextMs;
+      untilMs = performance.now() + waitMs;
+      nextMs = Math.min(2 * waitMs, longestMs);
+      return waitMs;
     },
     end: () => {
-      next_ms = first_ms;
-      until_ms = 0;
+      nextMs = firstMs;
+      untilMs = 0;
     },
   };
 }

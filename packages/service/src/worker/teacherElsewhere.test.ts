@@ -32,59 +32,58 @@ const sensibly: TeacherReply = (response, request) => {
 
 /** The shipped model on the real engine learns what a server asks about it, which may misbehave: a fault injector. */
 describe('a job that a teacher elsewhere teaches', () => {
-  let it_learns: TestWorker;
+  let itLearns: TestWorker;
   let teacher: FaultyTeacher;
   before(async () => {
-    it_learns = await openTestWorker();
+    itLearns = await openTestWorker();
     teacher = await startFaultyTeacher(sensibly);
   });
   afterEach(async () => {
     teacher.requests.length = 0;
-    assert.deepEqual((await verifyLedger(it_learns.db)).differences, []);
-    for (const text of ['Velona', 'Sara Deck', 'sk-secret'])
-      assert.ok(!it_learns.log().includes(text), it_learns.log());
+    assert.deepEqual((await verifyLedger(itLearns.db)).differences, []);
+    for (const text of ['Velona', 'Sara Deck', 'sk-secret']) assert.ok(!itLearns.log().includes(text), itLearns.log());
   });
   after(async () => {
-    await it_learns.stop();
+    await itLearns.stop();
     await teacher.stop();
   });
 
-  function start(config = { url: teacher.url, model: 'large', api_key: 'sk-secret' }, lease_ms = 15_000): Worker {
-    const model = openTeacherServer(config, { first_delay_ms: 5, grace_ms: 50 });
+  function start(config = { url: teacher.url, model: 'large', apiKey: 'sk-secret' }, leaseMs = 15_000): Worker {
+    const model = openTeacherServer(config, { firstDelayMs: 5, graceMs: 50 });
     const method = async () => {
-      const { replay, recipe } = await it_learns.method();
+      const { replay, recipe } = await itLearns.method();
       return { recipe, replay: replay.slice(0, 24), teacher: remoteTeacher(recipe, model, null) };
     };
-    return it_learns.start({ method, lease_ms });
+    return itLearns.start({ method, leaseMs });
   }
 
   /** A new job, when it is over. */
   async function run(reply: TeacherReply, passage = testPassage) {
     teacher.reply = reply;
     const worker = start();
-    const id = await it_learns.admit('anna', passage);
+    const id = await itLearns.admit('anna', passage);
     const job = await untilOver(id);
     await worker.stop(0);
     return job;
   }
 
   const untilOver = (id: string) =>
-    it_learns.until(async () => {
-      const job = await it_learns.read(id);
+    itLearns.until(async () => {
+      const job = await itLearns.read(id);
       return job.status === 'queued' || job.status === 'running' ? null : job;
     });
-  const until = (isThere: () => boolean) => it_learns.until(() => Promise.resolve(isThere() ? true : null));
+  const until = (isThere: () => boolean) => itLearns.until(() => Promise.resolve(isThere() ? true : null));
 
   /** Which the other Engraft admits by. */
-  const meterOf = () => loadPromptMeter(readConfig({}, {}).model_folder);
+  const meterOf = () => loadPromptMeter(readConfig({}, {}).modelFolder);
 
-  const callsOf = (job_id: string) =>
-    it_learns.db.selectFrom('teacher_calls').selectAll().where('job_id', '=', job_id).execute();
+  const callsOf = (jobId: string) =>
+    itLearns.db.selectFrom('teacher_calls').selectAll().where('job_id', '=', jobId).execute();
 
   it('is billed by its receipts, at the prices of our own tokens', async () => {
     const job = await run(sensibly);
     assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
-    const taught = await it_learns.db
+    const taught = await itLearns.db
       .selectFrom('job_phases')
       .select(['input_tokens', 'output_tokens'])
       .where('job_id', '=', job.id)
@@ -95,7 +94,7 @@ describe('a job that a teacher elsewhere teaches', () => {
     assert.equal(job.compute_microusd, computeChargeMicrousd(job, priceCardOf(job.pricing_version)));
     const calls = await callsOf(job.id);
     assert.equal(calls.length, count);
-    assert.deepEqual((await readOperatorJob(it_learns.db, job.id))?.teacher_calls, {
+    assert.deepEqual((await readOperatorJob(itLearns.db, job.id))?.teacher_calls, {
       made: count,
       without_receipt: 0,
       input_tokens: count * 120,
@@ -119,26 +118,26 @@ describe('a job that a teacher elsewhere teaches', () => {
       'receipt_inconsistent',
     ],
   ];
-  for (const [name, reply, error_code] of unaccounted) {
+  for (const [name, reply, errorCode] of unaccounted) {
     it(`waits for an operator when the teacher ${name}`, async () => {
-      const before = await readBalance(it_learns.db, it_learns.key.project_id);
+      const before = await readBalance(itLearns.db, itLearns.key.project_id);
       // The first call is answered well.
       const job = await run((response, request) => {
         (teacher.requests.length === 1 ? sensibly : reply)(response, request);
       });
-      assert.deepEqual([job.status, job.error_code, job.settled], ['reconciliation_required', error_code, false]);
+      assert.deepEqual([job.status, job.error_code, job.settled], ['reconciliation_required', errorCode, false]);
       assert.deepEqual([job.input_tokens, job.output_tokens], [120, 40], 'what is known to be owed');
       assert.equal(teacher.requests.length, 2, 'nothing is asked again');
       assert.ok(!JSON.stringify([job, await callsOf(job.id)]).includes('Velona'), 'no text is kept');
-      const held = await readBalance(it_learns.db, it_learns.key.project_id);
+      const held = await readBalance(itLearns.db, itLearns.key.project_id);
       assert.equal(held.reserved_microusd - before.reserved_microusd, job.reserved_microusd);
-      assert.deepEqual(await resolveJob(it_learns.db, job.id, 2_640), {
+      assert.deepEqual(await resolveJob(itLearns.db, job.id, 2_640), {
         kind: 'resolved',
-        project_id: it_learns.key.project_id,
+        project_id: itLearns.key.project_id,
         reserved_microusd: job.reserved_microusd,
         charged_microusd: 2_640,
       });
-      const settled = await readBalance(it_learns.db, it_learns.key.project_id);
+      const settled = await readBalance(itLearns.db, itLearns.key.project_id);
       assert.equal(settled.spent_microusd - before.spent_microusd, 2_640);
       assert.equal(settled.reserved_microusd, before.reserved_microusd);
     });
@@ -150,7 +149,7 @@ describe('a job that a teacher elsewhere teaches', () => {
       const job = await run(refuseWith(status));
       assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
       assert.equal(teacher.requests.length, status === 503 ? 8 : 1);
-      assert.match(it_learns.log(), new RegExp(`it answered with status ${status}`));
+      assert.match(itLearns.log(), new RegExp(`it answered with status ${status}`));
       assert.deepEqual(await callsOf(job.id), []);
     }
   });
@@ -172,17 +171,17 @@ describe('a job that a teacher elsewhere teaches', () => {
       sensibly(response, request);
     };
     const worker = start();
-    const id = await it_learns.admit('anna', testPassage);
+    const id = await itLearns.admit('anna', testPassage);
     await until(() => stops.length === 1);
     await Promise.all(stops);
-    const handed_back = await it_learns.read(id);
-    assert.deepEqual([handed_back.status, (await callsOf(id)).length], ['queued', 1]);
+    const handedBack = await itLearns.read(id);
+    assert.deepEqual([handedBack.status, (await callsOf(id)).length], ['queued', 1]);
     const next = start();
     await untilOver(id);
     await next.stop(0);
     const bodies = teacher.requests.map(({ body }) => body);
     assert.equal(new Set(bodies).size, bodies.length, 'nothing is asked twice');
-    const { input_tokens } = await it_learns.db
+    const { input_tokens } = await itLearns.db
       .selectFrom('job_phases')
       .select('input_tokens')
       .where('job_id', '=', id)
@@ -194,19 +193,19 @@ describe('a job that a teacher elsewhere teaches', () => {
   it('waits for an operator when a worker died during a call, even if that teacher is gone', async () => {
     teacher.reply = () => undefined;
     const worker = start(undefined, 1_000);
-    const id = await it_learns.admit('anna', testPassage);
+    const id = await itLearns.admit('anna', testPassage);
     await until(() => teacher.requests.length === 1);
     const expire = () => {
       const expired = { lease_expires_at: sql<Date>`now()` };
-      return it_learns.db.updateTable('jobs').set(expired).where('id', '=', id).execute();
+      return itLearns.db.updateTable('jobs').set(expired).where('id', '=', id).execute();
     };
     await expire();
-    const claimed = await claimJob(it_learns.db, { worker_id: 'dead', kind: 'internalization', lease_ms: 60_000 });
+    const claimed = await claimJob(itLearns.db, { worker_id: 'dead', kind: 'internalization', leaseMs: 60_000 });
     assert.equal(claimed?.job_id, id);
     await worker.stop(0);
-    assert.equal((await it_learns.read(id)).status, 'running', 'who lost the lease ends nothing');
+    assert.equal((await itLearns.read(id)).status, 'running', 'who lost the lease ends nothing');
     await expire();
-    const next = it_learns.start();
+    const next = itLearns.start();
     const job = await untilOver(id);
     await next.stop(0);
     assert.deepEqual([job.status, job.error_code], ['reconciliation_required', 'receipt_missing']);
@@ -225,12 +224,12 @@ describe('a job that a teacher elsewhere teaches', () => {
   });
 
   it('is taught by another Engraft, whose jobs cost what its receipts say', async () => {
-    const other = await startTestService(it_learns.engine, { ...(await meterOf()), chat_wait_ms: 120_000 });
+    const other = await startTestService(itLearns.engine, { ...(await meterOf()), chatWaitMs: 120_000 });
     try {
-      const worker = start({ url: `${other.url}/v1`, model: 'model-5.3', api_key: other.key.secret });
-      const job = await untilOver(await it_learns.admit('anna', testPassage));
+      const worker = start({ url: `${other.url}/v1`, model: 'model-5.3', apiKey: other.key.secret });
+      const job = await untilOver(await itLearns.admit('anna', testPassage));
       await worker.stop(0);
-      assert.ok(['ready', 'rejected'].includes(job.status), it_learns.log());
+      assert.ok(['ready', 'rejected'].includes(job.status), itLearns.log());
       const theirs = await other.db.selectFrom('jobs').select(['status', 'input_tokens', 'output_tokens']).execute();
       const ours = await callsOf(job.id);
       const counts = ({ input_tokens, output_tokens }: (typeof theirs)[number] | (typeof ours)[number]): string =>

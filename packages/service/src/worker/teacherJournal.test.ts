@@ -12,7 +12,7 @@ test("each answer of a teacher is told once in a claim, however often it is aske
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
   await admitTestLearning(db, key);
-  const job = await claimJob(db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
+  const job = await claimJob(db, { worker_id: 'w', kind: 'internalization', leaseMs: 60_000 });
   assert.ok(job !== null);
   const open = () => {
     const told: TokenUsage[] = [];

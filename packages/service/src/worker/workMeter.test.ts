@@ -5,13 +5,13 @@ import type { TokenUsage } from '@engraft/contract';
 import { addTokens, noTokens } from './tokenCounts.js';
 import { WorkMeter, type ClaimStart } from './workMeter.js';
 
-const first_claim: ClaimStart = { usage: noTokens, kept: noTokens, taken_over: false };
-const input = (input_tokens: number): TokenUsage => ({ ...noTokens, input_tokens });
-const training = (training_tokens: number): TokenUsage => ({ ...noTokens, training_tokens });
+const firstClaim: ClaimStart = { usage: noTokens, kept: noTokens, taken_over: false };
+const input = (inputTokens: number): TokenUsage => ({ ...noTokens, input_tokens: inputTokens });
+const training = (trainingTokens: number): TokenUsage => ({ ...noTokens, training_tokens: trainingTokens });
 
 describe('"repeated work after a crash of ours is logged and metered apart, in neither `usage` nor the charge"', () => {
   it('repeats nothing where nothing was lost', () => {
-    const work = new WorkMeter(first_claim);
+    const work = new WorkMeter(firstClaim);
     work.done(input(7));
     work.stored('teaching', input(7));
     work.done(training(5));
@@ -22,7 +22,7 @@ describe('"repeated work after a crash of ours is logged and metered apart, in n
   });
 
   it('counts a call that the engine lost by the one that took its place', () => {
-    const work = new WorkMeter(first_claim);
+    const work = new WorkMeter(firstClaim);
     work.lostCall();
     work.lostCall();
     work.done(input(9));
@@ -32,7 +32,7 @@ describe('"repeated work after a crash of ours is logged and metered apart, in n
   });
 
   it('counts the steps since the snapshot from which a training goes on', () => {
-    const work = new WorkMeter(first_claim);
+    const work = new WorkMeter(firstClaim);
     work.done(training(40));
     work.kept(training(40));
     work.done(training(15));
@@ -43,7 +43,7 @@ describe('"repeated work after a crash of ours is logged and metered apart, in n
   });
 
   it('counts what is handed back and not kept, and leaves the rest to the claim that goes on', () => {
-    const drained = new WorkMeter(first_claim);
+    const drained = new WorkMeter(firstClaim);
     drained.done(input(30));
     drained.stored('teaching', input(30));
     drained.done(training(50));
@@ -81,7 +81,7 @@ describe('"repeated work after a crash of ours is logged and metered apart, in n
   });
 
   it('counts nothing for a claim that lost its job, as the next one does', () => {
-    const work = new WorkMeter(first_claim);
+    const work = new WorkMeter(firstClaim);
     work.done(input(8));
     assert.deepEqual(work.end('lost'), { charged: noTokens, waived: noTokens, repeated: noTokens });
   });
@@ -95,7 +95,7 @@ describe('"repeated work after a crash of ours is logged and metered apart, in n
       fc.property(claims, (runs) => {
         let [kept, done, repeated, charged] = [0, 0, 0, 0];
         runs.forEach((run, index) => {
-          const work = new WorkMeter({ ...first_claim, kept: training(kept) });
+          const work = new WorkMeter({ ...firstClaim, kept: training(kept) });
           work.done(training(run.done));
           done += run.done;
           const reached = kept + run.done;

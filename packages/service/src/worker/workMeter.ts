@@ -33,35 +33,35 @@ export interface WorkReport {
 export class WorkMeter {
   /** Tokens of the engine's calls that came back. */
   #done = noTokens;
-  #done_elsewhere = noTokens;
+  #doneElsewhere = noTokens;
   /** Tokens that became part of the job's usage. */
   #stored = noTokens;
   #kept: TokenUsage;
   #repeated = noTokens;
-  #lost_calls = 0;
-  #stands_for_lost: boolean;
+  #lostCalls = 0;
+  #standsForLost: boolean;
 
   constructor(readonly start: ClaimStart) {
     this.#kept = start.kept;
-    this.#stands_for_lost = start.taken_over;
+    this.#standsForLost = start.taken_over;
   }
 
   /** A call ended. */
   done(usage: TokenUsage): void {
     this.#done = addTokens(this.#done, usage);
-    if (this.#lost_calls === 0) return;
-    this.#lost_calls -= 1;
+    if (this.#lostCalls === 0) return;
+    this.#lostCalls -= 1;
     this.#repeated = addTokens(this.#repeated, usage);
   }
 
   /** A remote teacher answered, now or to an earlier claim. */
   doneElsewhere(usage: TokenUsage): void {
-    this.#done_elsewhere = addTokens(this.#done_elsewhere, usage);
+    this.#doneElsewhere = addTokens(this.#doneElsewhere, usage);
   }
 
   /** The engine lost a call, which is made again. */
   lostCall(): void {
-    this.#lost_calls += 1;
+    this.#lostCalls += 1;
   }
 
   /** A phase, or an inference, ended with this usage. */
@@ -69,10 +69,10 @@ export class WorkMeter {
     this.#stored = addTokens(this.#stored, usage);
     this.#kept = noTokens;
     // A training goes on from its snapshot, so only an unknown number of seconds of it is lost.
-    if (this.#stands_for_lost && phase !== 'training') {
+    if (this.#standsForLost && phase !== 'training') {
       this.#repeated = addTokens(this.#repeated, fewerTokens(usage, this.#done));
     }
-    this.#stands_for_lost = false;
+    this.#standsForLost = false;
   }
 
   /** The current training has a snapshot. `usage` is that of its phase so far. */
@@ -84,7 +84,7 @@ export class WorkMeter {
   end(how: WorkEnd, charged: TokenUsage = noTokens): WorkReport {
     const { usage, kept } = this.start;
     const nothing = { charged: noTokens, waived: noTokens, repeated: noTokens };
-    const done = addTokens(addTokens(this.#done, this.#done_elsewhere), kept);
+    const done = addTokens(addTokens(this.#done, this.#doneElsewhere), kept);
     switch (how) {
       case 'charged': {
         const surplus = subtractTokens(done, subtractTokens(charged, usage));

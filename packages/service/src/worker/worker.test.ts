@@ -54,25 +54,25 @@ describe('worker', () => {
   let key: TestKey;
   let loaded: LoadedEngine;
   let meter: PromptMeter;
-  let data_folder: string;
+  let dataFolder: string;
   let store: FolderStore;
   let workers: Worker[] = [];
   let admitted = 0;
   const logger = pino({ level: 'silent' });
 
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-worker-'));
-    const config = readConfig({ data: data_folder }, {});
-    store = await openFolderStore(data_folder);
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-worker-'));
+    const config = readConfig({ data: dataFolder }, {});
+    store = await openFolderStore(dataFolder);
     database = await openTestDatabase({ maxConnections: 24 });
     key = await createTestKey(database.db, await createTestProject(database.db));
     loaded = await loadEngine(config, logger);
-    meter = await loadPromptMeter(config.model_folder);
+    meter = await loadPromptMeter(config.modelFolder);
   });
   after(async () => {
     await loaded.engine.close();
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.stop(0)));
@@ -80,16 +80,16 @@ describe('worker', () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);
   });
 
-  function start(options: { lease_ms?: number; logger?: Logger; engine?: Engine } = {}): Worker {
-    const worker = startWorker({ ...loaded, logger, ...options, db: database.db, store, data_folder, poll_ms: 20 });
+  function start(options: { leaseMs?: number; logger?: Logger; engine?: Engine } = {}): Worker {
+    const worker = startWorker({ ...loaded, logger, ...options, db: database.db, store, dataFolder, pollMs: 20 });
     workers.push(worker);
     return worker;
   }
 
   async function admit(
     request: JobRequest,
-    subject_id = 'anna',
-    adapter_version?: string,
+    subjectId = 'anna',
+    adapterVersion?: string,
     caller: { key: TestKey; tenant_id: TenantId } = { key, tenant_id: null },
   ): Promise<string> {
     admitted += 1;
@@ -97,8 +97,8 @@ describe('worker', () => {
       { ...meter, db: database.db, execution: 'on', open_jobs: plentyOfJobs },
       {
         ...caller,
-        subject_id,
-        adapter_version,
+        subject_id: subjectId,
+        adapter_version: adapterVersion,
         endpoint: '/v1/test',
         idempotency_key: `worker-${admitted}`,
         request,
@@ -108,19 +108,19 @@ describe('worker', () => {
     return outcome.job_id;
   }
 
-  const read = (job_id: string) =>
-    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+  const read = (jobId: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 
-  async function until(job_id: string, wanted: (job: Awaited<ReturnType<typeof read>>) => boolean) {
+  async function until(jobId: string, wanted: (job: Awaited<ReturnType<typeof read>>) => boolean) {
     const deadline = Date.now() + 60_000;
     while (Date.now() < deadline) {
-      const job = await read(job_id);
+      const job = await read(jobId);
       if (wanted(job)) return job;
       await sleep(20);
     }
-    throw new Error(`${job_id} did not get there: ${JSON.stringify(await read(job_id))}`);
+    throw new Error(`${jobId} did not get there: ${JSON.stringify(await read(jobId))}`);
   }
-  const ended = (job_id: string) => until(job_id, ({ settled }) => settled);
+  const ended = (jobId: string) => until(jobId, ({ settled }) => settled);
 
   it('answers, and charges what was measured', async () => {
     start();
@@ -173,20 +173,20 @@ describe('worker', () => {
 
   it('learns a passage to a known end while it answers questions', async () => {
     const worker = start();
-    const learning_id = await admit(learning, 'berta');
-    await until(learning_id, ({ phase }) => phase !== 'queued');
+    const learningId = await admit(learning, 'berta');
+    await until(learningId, ({ phase }) => phase !== 'queued');
     const answer = await ended(await admit(question));
     assert.equal(answer.status, 'succeeded');
-    const learned = await ended(learning_id);
+    const learned = await ended(learningId);
     assert.ok(['ready', 'rejected'].includes(learned.status), learned.status);
     assert.ok(learned.charged_microusd > 0 && learned.charged_microusd <= learned.reserved_microusd);
     assert.doesNotMatch(JSON.stringify(learned.request), /Halden/);
     await worker.stop(0);
-    assert.deepEqual(await readdir(path.join(data_folder, 'work')), []);
+    assert.deepEqual(await readdir(path.join(dataFolder, 'work')), []);
     const versions = await database.db
       .selectFrom('versions')
       .select('adapter_hash')
-      .where('source_job_id', '=', learning_id)
+      .where('source_job_id', '=', learningId)
       .execute();
     assert.equal(versions.length, learned.status === 'ready' ? 1 : 0);
     for (const { adapter_hash } of versions) assert.ok(await store.has(adapter_hash));
@@ -205,49 +205,49 @@ describe('worker', () => {
   });
 
   it('hands learning back when it is stopped, and another worker goes on with it', async () => {
-    const job_id = await admit(learning, 'carla');
+    const jobId = await admit(learning, 'carla');
     const first = start();
-    await until(job_id, ({ phase }) => phase === 'scoring' || phase === 'training' || phase === 'done');
+    await until(jobId, ({ phase }) => phase === 'scoring' || phase === 'training' || phase === 'done');
     await first.stop(0);
-    const between = await read(job_id);
+    const between = await read(jobId);
     if (!between.settled) assert.deepEqual([between.status, between.worker_id, between.attempts], ['queued', null, 0]);
     start();
-    assert.ok(['ready', 'rejected'].includes((await ended(job_id)).status));
+    assert.ok(['ready', 'rejected'].includes((await ended(jobId)).status));
   });
 
   it('lets running answers finish when it is stopped with time to do so', async () => {
     const worker = start();
-    const job_id = await admit(question);
-    await until(job_id, ({ status }) => status !== 'queued');
+    const jobId = await admit(question);
+    await until(jobId, ({ status }) => status !== 'queued');
     await worker.stop(10_000);
-    assert.equal((await read(job_id)).status, 'succeeded');
+    assert.equal((await read(jobId)).status, 'succeeded');
   });
 
   it('repeats work whose engine process was killed, and charges it once', async () => {
     start();
-    const job_id = await admit(learning, 'dora');
-    await until(job_id, ({ phase }) => phase === 'teaching');
+    const jobId = await admit(learning, 'dora');
+    await until(jobId, ({ phase }) => phase === 'teaching');
     if (loaded.engine.pid !== undefined) process.kill(loaded.engine.pid, 'SIGKILL');
-    const job = await ended(job_id);
+    const job = await ended(jobId);
     assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
     const [sum] = await database.db
       .selectFrom('job_phases')
       .select(sql<number>`sum(input_tokens)::float8`.as('input_tokens'))
-      .where('job_id', '=', job_id)
+      .where('job_id', '=', jobId)
       .execute();
     assert.equal(job.input_tokens, sum?.input_tokens, 'each phase is counted once');
   });
 
   it('repeats training whose process hangs, in the same claim', { skip: process.platform === 'win32' }, async () => {
-    const { model_folder } = readConfig({ data: data_folder }, {});
-    const engine = await startEngineHost({ modelDir: model_folder, watch: { silenceMs: 2_000 }, logger });
+    const { modelFolder } = readConfig({ data: dataFolder }, {});
+    const engine = await startEngineHost({ modelDir: modelFolder, watch: { silenceMs: 2_000 }, logger });
     const losses: EngineExit[] = [];
     engine.onExit((loss) => losses.push(loss));
     const worker = start({ engine });
-    const job_id = await admit(learning, 'gesa');
+    const jobId = await admit(learning, 'gesa');
     while (engine.trainingPids.length === 0) await sleep(5);
     for (const pid of engine.trainingPids) process.kill(pid, 'SIGSTOP');
-    const job = await ended(job_id);
+    const job = await ended(jobId);
     await worker.stop(0);
     await engine.close();
     assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
@@ -256,43 +256,43 @@ describe('worker', () => {
   });
 
   it('takes over from a worker that is not heard of', async () => {
-    const job_id = await admit(question);
-    await claimJob(database.db, { worker_id: 'dead', kind: 'inference', lease_ms: 300 });
+    const jobId = await admit(question);
+    await claimJob(database.db, { worker_id: 'dead', kind: 'inference', leaseMs: 300 });
     start();
-    const job = await ended(job_id);
+    const job = await ended(jobId);
     assert.deepEqual([job.status, job.attempts], ['succeeded', 2]);
   });
 
   it('keeps its jobs for as long as it lives, however short the lease', async () => {
-    start({ lease_ms: 900 });
-    start({ lease_ms: 900 });
-    const job_id = await admit(learning, 'emil');
-    await until(job_id, ({ status }) => status !== 'queued');
+    start({ leaseMs: 900 });
+    start({ leaseMs: 900 });
+    const jobId = await admit(learning, 'emil');
+    await until(jobId, ({ status }) => status !== 'queued');
     await sleep(3_000);
-    assert.equal((await read(job_id)).fencing_token, 1, 'it was claimed once');
+    assert.equal((await read(jobId)).fencing_token, 1, 'it was claimed once');
   });
 
   it('gives up a job whose workers always died', async () => {
-    const job_id = await admit(question);
-    await database.db.updateTable('jobs').set({ attempts: 10 }).where('id', '=', job_id).execute();
+    const jobId = await admit(question);
+    await database.db.updateTable('jobs').set({ attempts: 10 }).where('id', '=', jobId).execute();
     start();
-    const job = await ended(job_id);
+    const job = await ended(jobId);
     assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
   });
 
   it('fails a job whose version expired after its admission, for free', async () => {
     const version = await createTestVersion(database.db, key, { subject_id: 'frida' });
-    const job_id = await admit(question, 'frida', version.id);
+    const jobId = await admit(question, 'frida', version.id);
     await expireVersion(database.db, version.id);
     start();
-    const job = await ended(job_id);
+    const job = await ended(jobId);
     assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'adapter_expired', 0]);
   });
 
   it('fails a job whose adapter files are gone, for free', async () => {
     const version = await createTestVersion(database.db, key, { subject_id: 'gerd' });
-    const adapter_hash = `sha256:${'e'.repeat(64)}`;
-    await database.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
+    const adapterHash = `sha256:${'e'.repeat(64)}`;
+    await database.db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', version.id).execute();
     start();
     const job = await ended(await admit(question, 'gerd', version.id));
     assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'adapter_damaged', 0]);

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { JobKind } from '@engraft/contract';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
-import { lease_ms_max } from '../jobs/shortenLeases.js';
+import { maxLeaseMs } from '../jobs/shortenLeases.js';
 import type { JobContext, RunOutcome } from './jobContext.js';
 import { startLane } from './lane.js';
 import { runJob } from './runJob.js';
@@ -14,15 +14,15 @@ export interface WorkerOptions extends JobContext {
    * Whether the engine has a process that responds. While it has none, jobs wait in the queue, where any worker finds
    * them.
    */
-  readonly engine_running?: () => boolean;
+  readonly engineRunning?: () => boolean;
   /** How long a job stays with a silent worker. */
-  readonly lease_ms?: number;
+  readonly leaseMs?: number;
   /** How often an idle worker asks the database for work, since another process cannot wake it. */
-  readonly poll_ms?: number;
+  readonly pollMs?: number;
   /** How long learning waits for room on a disk, adapters or a process to train in. Inference goes on. */
-  readonly storage_wait?: StorageWait;
+  readonly storageWait?: StorageWait;
   /** The same for inference. */
-  readonly answer_wait?: StorageWait;
+  readonly answerWait?: StorageWait;
 }
 
 export interface Worker {
@@ -32,82 +32,82 @@ export interface Worker {
    * Claims no more. Inferences may finish within the grace period, and whatever still runs is then handed back.
    * Learning is handed back at once: it takes minutes, and its finished phases and training progress are kept.
    */
-  stop(grace_ms: number): Promise<void>;
+  stop(graceMs: number): Promise<void>;
 }
 
-const default_lease_ms = 15_000;
-const default_poll_ms = 100;
-const default_storage_wait: StorageWait = { first_ms: 30_000, longest_ms: 300_000 };
+const defaultLeaseMs = 15_000;
+const defaultPollMs = 100;
+const defaultStorageWait: StorageWait = { firstMs: 30_000, longestMs: 300_000 };
 /** Somebody waits for an answer, and little is lost if it finds no room again. */
-const default_answer_wait: StorageWait = { first_ms: 1_000, longest_ms: 30_000 };
+const defaultAnswerWait: StorageWait = { firstMs: 1_000, longestMs: 30_000 };
 /** The engine decodes concurrent inferences together. */
-const inference_concurrency = 8;
-const learning_concurrency = 1;
+const inferenceConcurrency = 8;
+const learningConcurrency = 1;
 
 /** A job whose workers died more often in a row may be what kills them. See `shareEngine`. */
-const suspect_attempts = 2;
+const suspectAttempts = 2;
 
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
 export function startWorker({
-  engine_running = () => true,
-  lease_ms = default_lease_ms,
-  poll_ms = default_poll_ms,
-  storage_wait = default_storage_wait,
-  answer_wait = default_answer_wait,
+  engineRunning = () => true,
+  leaseMs = defaultLeaseMs,
+  pollMs = defaultPollMs,
+  storageWait = defaultStorageWait,
+  answerWait = defaultAnswerWait,
   ...options
 }: WorkerOptions): Worker {
   // A longer lease would be shortened while its worker counts on it.
-  if (lease_ms > lease_ms_max) throw new RangeError(`lease_ms must be at most ${lease_ms_max}, not ${lease_ms}`);
-  const worker_id = newWorkerId();
-  const logger = options.logger.child({ worker_id });
+  if (leaseMs > maxLeaseMs) throw new RangeError(`leaseMs must be at most ${maxLeaseMs}, not ${leaseMs}`);
+  const workerId = newWorkerId();
+  const logger = options.logger.child({ worker_id: workerId });
   const { metrics } = options;
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
   const engineFor = shareEngine(options.engine);
-  const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
+  const pauses = { internalization: createStoragePause(storageWait), inference: createStoragePause(answerWait) };
   metrics?.watchLearning(() => pauses.internalization.on());
   /** Work done meanwhile would be lost, since nothing can be written, read or trained. */
   const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
     const pause = pauses[kind];
     if (outcome.kind === 'ended') pause.end();
     // Jobs that run side by side find the same at once.
-    if (outcome.kind !== 'handed_back' || outcome.waits_for === undefined || pause.on()) return;
+    if (outcome.kind !== 'handed_back' || outcome.waitsFor === undefined || pause.on()) return;
     const who = kind === 'inference' ? 'answers wait' : 'learning waits';
-    const wait_ms = pause.begin();
-    logger.error({ data_folder: context.data_folder, wait_ms }, whyWaiting[outcome.waits_for](who));
+    const waitMs = pause.begin();
+    logger.error({ data_folder: context.dataFolder, wait_ms: waitMs }, whyWaiting[outcome.waitsFor](who));
   };
 
-  const openLane = (kind: JobKind, concurrency: number, hand_back: AbortSignal) =>
+  const openLane = (kind: JobKind, concurrency: number, handBack: AbortSignal) =>
     startLane<ClaimedJob>({
       concurrency,
-      poll_ms,
+      pollMs,
       logger,
-      ready: () => engine_running() && !pauses[kind].on(),
-      claim: () => claimJob(context.db, { worker_id, kind, lease_ms }),
+      ready: () => engineRunning() && !pauses[kind].on(),
+      claim: () => claimJob(context.db, { worker_id: workerId, kind, leaseMs }),
       run: async (job) => {
-        const started_at = performance.now();
+        const startedAt = performance.now();
         logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
-        const engine = engineFor(job.attempts > suspect_attempts);
-        const outcome = await runJob({ ...context, engine }, job, lease_ms, hand_back);
+        const engine = engineFor(job.attempts > suspectAttempts);
+        const outcome = await runJob({ ...context, engine }, job, leaseMs, handBack);
         waitAfter(kind, outcome);
-        const duration_ms = Math.round(performance.now() - started_at);
-        logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
+        const durationMs = Math.round(performance.now() - startedAt);
+        logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms: durationMs }, 'job run');
       },
     });
 
-  const stop_learning = new AbortController();
-  const stop_inference = new AbortController();
-  const learning = openLane('internalization', learning_concurrency, stop_learning.signal);
-  const inference = openLane('inference', inference_concurrency, stop_inference.signal);
+  const stopLearning = new AbortController();
+  const stopInference = new AbortController();
+  const learning = openLane('internalization', learningConcurrency, stopLearning.signal);
+  const inference = openLane('inference', inferenceConcurrency, stopInference.signal);
 
   return {
     wake: () => {
       learning.wake();
       inference.wake();
     },
-    stop: async (grace_ms) => {
+    stop: async (graceMs) => {
       const drained = Promise.all([learning.drain(), inference.drain()]);
-      stop_learning.abort(new Error('the worker is stopping'));
-      const timer = setTimeout(() => stop_inference.abort(new Error('the worker is stopping')), grace_ms);
+      stopLearning.abort(new Error('the worker is stopping'));
+      const timer = setTimeout(() => stopInference.abort(new Error('the worker is stopping')), graceMs);
       await drained;
       clearTimeout(timer);
     },

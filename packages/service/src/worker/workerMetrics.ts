@@ -5,13 +5,13 @@ import { noTokens } from './tokenCounts.js';
 import type { WorkReport } from './workMeter.js';
 
 export interface WorkerMetrics {
-  /** `outcome` is a job's status, or how else a run ended. `trace_id` is for the exemplar, or `null`. */
-  observe(kind: JobKind, outcome: string, seconds: RunSeconds, trace_id: string | null): void;
+  /** `outcome` is a job's status, or how else a run ended. `traceId` is for the exemplar, or `null`. */
+  observe(kind: JobKind, outcome: string, seconds: RunSeconds, traceId: string | null): void;
   /** A phase of learning ended, or was cut off. */
-  phase(phase: JobPhase, outcome: 'done' | 'cut_off', seconds: number, trace_id: string | null): void;
+  phase(phase: JobPhase, outcome: 'done' | 'cut_off', seconds: number, traceId: string | null): void;
   /** Tokens went through the model, for whatever end. */
   engineTokens(kind: JobKind, usage: TokenUsage): void;
-  /** What a run charged, waived and repeated. */
+  /** Counts the work that a run charged, waived and repeated. */
   work(kind: JobKind, report: WorkReport): void;
   /** The engine lost a call with its process. */
   callLost(kind: JobKind): void;
@@ -28,12 +28,12 @@ export interface RunSeconds {
   readonly wait: number;
 }
 
-const seconds_buckets = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
-const job_kinds = ['inference', 'internalization'] as const satisfies readonly JobKind[];
+const secondsBuckets = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
+const jobKinds = ['inference', 'internalization'] as const satisfies readonly JobKind[];
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry];
-  const damaged_adapters = new Counter({
+  const damagedAdapters = new Counter({
     name: 'engraft_adapters_damaged_total',
     help: 'Adapters of versions that were found damaged or missing.',
     registers,
@@ -50,7 +50,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   return {
     ...createRunMetrics(registry),
     ...createWorkMetrics(registers),
-    adapterDamaged: () => damaged_adapters.inc(),
+    adapterDamaged: () => damagedAdapters.inc(),
     watchLearning: (watched) => {
       isPaused = watched;
     },
@@ -66,7 +66,7 @@ function createRunMetrics(registry: Registry): Pick<WorkerMetrics, 'observe' | '
     labelNames: ['kind', 'outcome'] as const,
     registers,
   });
-  const buckets = seconds_buckets;
+  const buckets = secondsBuckets;
   const observeRun = tracedHistogram(
     { name: 'engraft_job_run_seconds', help: 'From claim to end.', labelNames: ['kind'], buckets },
     registry,
@@ -89,42 +89,42 @@ function createRunMetrics(registry: Registry): Pick<WorkerMetrics, 'observe' | '
     },
     registry,
   );
-  const lost_calls = new Counter({
+  const lostCalls = new Counter({
     name: 'engraft_engine_calls_lost_total',
     help: 'Calls that an engine process lost as it ended; they are made again.',
     labelNames: ['kind'] as const,
     registers,
   });
-  const taken_over = new Counter({
+  const takenOver = new Counter({
     name: 'engraft_jobs_taken_over_total',
     help: 'Jobs that were claimed from a worker that had died or lost its lease.',
     labelNames: ['kind'] as const,
     registers,
   });
-  for (const kind of job_kinds) {
-    lost_calls.inc({ kind }, 0);
-    taken_over.inc({ kind }, 0);
+  for (const kind of jobKinds) {
+    lostCalls.inc({ kind }, 0);
+    takenOver.inc({ kind }, 0);
   }
   return {
-    observe: (kind, outcome, seconds, trace_id) => {
+    observe: (kind, outcome, seconds, traceId) => {
       runs.inc({ kind, outcome });
-      observeRun({ kind }, seconds.run, trace_id);
-      observeWait({ kind }, seconds.wait, trace_id);
+      observeRun({ kind }, seconds.run, traceId);
+      observeWait({ kind }, seconds.wait, traceId);
     },
-    phase: (phase, outcome, seconds, trace_id) => observePhase({ phase, outcome }, seconds, trace_id),
-    callLost: (kind) => lost_calls.inc({ kind }),
-    takenOver: (kind) => taken_over.inc({ kind }),
+    phase: (phase, outcome, seconds, traceId) => observePhase({ phase, outcome }, seconds, traceId),
+    callLost: (kind) => lostCalls.inc({ kind }),
+    takenOver: (kind) => takenOver.inc({ kind }),
   };
 }
 
-const token_types = [
+const tokenTypes = [
   ['input', 'input_tokens'],
   ['cached_input', 'cached_input_tokens'],
   ['output', 'output_tokens'],
   ['training', 'training_tokens'],
 ] as const satisfies readonly (readonly [string, keyof TokenUsage])[];
 
-/** What the engine works through, and what becomes of it. */
+/** Counts the tokens that the engine works through, and what becomes of them. */
 function createWorkMetrics(registers: Registry[]): Pick<WorkerMetrics, 'engineTokens' | 'work'> {
   const done = new Counter({
     name: 'engraft_engine_tokens_total',
@@ -145,7 +145,7 @@ function createWorkMetrics(registers: Registry[]): Pick<WorkerMetrics, 'engineTo
     registers,
   });
   const add = (usage: TokenUsage, count: (type: string, tokens: number) => void): void => {
-    for (const [type, name] of token_types) count(type, usage[name]);
+    for (const [type, name] of tokenTypes) count(type, usage[name]);
   };
   const engineTokens = (kind: JobKind, usage: TokenUsage): void => {
     add(usage, (type, tokens) => done.inc({ kind, type }, tokens));
@@ -157,7 +157,7 @@ function createWorkMetrics(registers: Registry[]): Pick<WorkerMetrics, 'engineTo
     }
   };
   const none = noTokens;
-  for (const kind of job_kinds) {
+  for (const kind of jobKinds) {
     engineTokens(kind, none);
     work(kind, { charged: none, waived: none, repeated: none });
   }

@@ -17,7 +17,7 @@ import { spreadSample } from '@engraft/learning';
 import { rules } from '../rules.js';
 import { orderNats } from './wordOrder.js';
 
-const ROOT = new URL('../../../../', import.meta.url);
+const root = new URL('../../../../', import.meta.url);
 const prices = {
   input_nanousd_per_token: 1,
   output_nanousd_per_token: 1,
@@ -28,17 +28,17 @@ const prices = {
 let engine: EngineHost;
 
 before(async () => {
-  engine = await startEngineHost({ modelDir: fileURLToPath(new URL('models/base', ROOT)) });
+  engine = await startEngineHost({ modelDir: fileURLToPath(new URL('models/base', root)) });
 });
 
 after(() => engine.close());
 
 async function natsOf(
   text: string,
-  max_compute_microusd = 1_000,
+  maxComputeMicrousd = 1_000,
   told: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<number | null> {
-  const meter = new Meter({ max_compute_microusd, ...prices });
+  const meter = new Meter({ max_compute_microusd: maxComputeMicrousd, ...prices });
   const chunks = await chunkForTeacher(engine, text, 2048, recipe);
   return orderNats(new MeteredCalls(engine, meter), chunks, recipe.prompts, 1, told);
 }

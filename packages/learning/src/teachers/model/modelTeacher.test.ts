@@ -30,8 +30,8 @@ async function passageOf(content: string): Promise<TaughtPassage> {
   return { text: content, chunks: await chunkForTeacher(engine, content, 2048, baseRecipe) };
 }
 
-function callsOf(max_compute_microusd = 20_000_000): MeteredCalls {
-  return callsFor(engine, max_compute_microusd);
+function callsOf(maxComputeMicrousd = 20_000_000): MeteredCalls {
+  return callsFor(engine, maxComputeMicrousd);
 }
 
 test('what is asked for stands in the passage, and no question gives it away', async () => {

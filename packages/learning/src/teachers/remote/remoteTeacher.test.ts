@@ -49,8 +49,8 @@ function sensible(request: RemoteRequest): string {
 }
 
 /** No call of these needs an engine. */
-function callsOf(max_compute_microusd = 20_000_000, journal?: RemoteCallJournal): MeteredCalls {
-  const { engine, meter } = callsFor(noEngine, max_compute_microusd);
+function callsOf(maxComputeMicrousd = 20_000_000, journal?: RemoteCallJournal): MeteredCalls {
+  const { engine, meter } = callsFor(noEngine, maxComputeMicrousd);
   return new MeteredCalls(engine, meter, undefined, undefined, undefined, journal);
 }
 

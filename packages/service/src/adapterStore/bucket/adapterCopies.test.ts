@@ -10,52 +10,52 @@ import { startStubBucket, type StubBucket } from '../../testing/stubBucket.js';
 import { keepTestAdapter } from '../../testing/testAdapter.js';
 import { openTestBucketStore, type TestBucketStore } from '../../testing/testBucket.js';
 
-const adapter_bytes = 100_002;
-const hour_ms = 3_600_000;
+const adapterBytes = 100_002;
+const hourMs = 3_600_000;
 
 describe('copies of adapters on this machine', () => {
   let stub: StubBucket;
   let far: TestBucketStore;
-  let data_folder: string;
+  let dataFolder: string;
   let hashes: readonly string[];
   before(async () => {
     stub = await startStubBucket();
     far = await openTestBucketStore(stub.environment);
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-copies-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-copies-'));
     const made: string[] = [];
-    for (const name of ['a', 'b', 'c', 'd']) made.push(await keepTestAdapter(far, name.repeat(adapter_bytes - 2)));
+    for (const name of ['a', 'b', 'c', 'd']) made.push(await keepTestAdapter(far, name.repeat(adapterBytes - 2)));
     hashes = made;
   });
   after(async () => {
     await far.end();
     await stub.stop();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
-  const open = (copies_bytes_max: number, onEvicted: () => void = () => undefined): Promise<TestBucketStore> =>
+  const open = (maxCopiesBytes: number, onEvicted: () => void = () => undefined): Promise<TestBucketStore> =>
     openTestBucketStore(stub.environment, {
-      data_folder,
-      copies_bytes_max,
+      dataFolder,
+      maxCopiesBytes,
       observer: { asked: (outcome) => asked.push(outcome), evicted: onEvicted },
     });
   const asked: string[] = [];
   const use = async (store: TestBucketStore, hash: string): Promise<void> => (await store.borrow(hash)).giveBack();
   const folderOf = (hash = '', number = 0): string =>
-    path.join(data_folder, 'adapter-copies', String(number), hash.replace(':', '-'));
+    path.join(dataFolder, 'adapter-copies', String(number), hash.replace(':', '-'));
 
   it('are bounded: the least recently used goes first, and none that is in use', async () => {
     const [a = '', b = '', c = '', d = ''] = hashes;
     let evicted = 0;
-    const store = await open(2 * adapter_bytes, () => (evicted += 1));
+    const store = await open(2 * adapterBytes, () => (evicted += 1));
     await use(store, a);
     await use(store, b);
     await use(store, a);
     await use(store, c);
-    assert.deepEqual([store.listCopies(), store.copied_bytes(), evicted], [[a, c], 2 * adapter_bytes, 1]);
+    assert.deepEqual([store.listCopies(), store.copiedBytes(), evicted], [[a, c], 2 * adapterBytes, 1]);
     await assert.rejects(access(folderOf(b)), { code: 'ENOENT' });
     assert.deepEqual(asked.splice(0), ['miss', 'miss', 'hit', 'miss']);
     const lent = await Promise.all([a, b, c, d].map((hash) => store.borrow(hash)));
     for (const { adapter } of lent) assert.equal(await isAdapterIntact(adapter), true);
-    assert.equal(store.copied_bytes(), 4 * adapter_bytes, 'all of them are in use');
+    assert.equal(store.copiedBytes(), 4 * adapterBytes, 'all of them are in use');
     assert.equal(await store.dropCopy(d), false);
     for (const { giveBack } of lent) giveBack();
     await store.close();
@@ -64,7 +64,7 @@ describe('copies of adapters on this machine', () => {
 
   it('are fetched once for all that ask at once', async () => {
     const [, , , d = ''] = hashes;
-    const store = await open(10 * adapter_bytes);
+    const store = await open(10 * adapterBytes);
     await store.dropCopy(d);
     stub.requests.length = 0;
     await Promise.all(Array.from({ length: 8 }, () => use(store, d)));
@@ -74,15 +74,15 @@ describe('copies of adapters on this machine', () => {
 
   it('outlive their process, in their order, without what it was about to fetch', async () => {
     const [a = '', b = '', c = '', d = ''] = hashes;
-    const first = await open(10 * adapter_bytes);
+    const first = await open(10 * adapterBytes);
     for (const hash of [a, b, c, d]) await use(first, hash);
     await first.close();
     for (const [index, hash] of [d, c, b, a].entries()) {
-      const used = new Date(Date.now() - hour_ms * (4 - index));
+      const used = new Date(Date.now() - hourMs * (4 - index));
       await utimes(folderOf(hash), used, used);
     }
     await mkdir(path.join(folderOf(), '.fetching-0'));
-    const second = await open(3 * adapter_bytes);
+    const second = await open(3 * adapterBytes);
     assert.deepEqual(second.listCopies(), [c, b, a]);
     assert.ok((await readdir(folderOf())).every((name) => !name.startsWith('.')));
     await second.close();
@@ -90,7 +90,7 @@ describe('copies of adapters on this machine', () => {
 
   it('are replaced when they are damaged, also while they are in use', async () => {
     const [a = ''] = hashes;
-    const store = await open(10 * adapter_bytes);
+    const store = await open(10 * adapterBytes);
     const { adapter, giveBack } = await store.borrow(a);
     await writeFile(path.join(adapter.folder, 'adapter_model.safetensors'), 'damaged');
     assert.equal(await store.isIntact(a), true);
@@ -101,9 +101,9 @@ describe('copies of adapters on this machine', () => {
 
   it('are not shared by processes that run at once: a further one has its own, for as long as it runs', async () => {
     const [a = ''] = hashes;
-    const service = await open(10 * adapter_bytes);
+    const service = await open(10 * adapterBytes);
     await use(service, a);
-    const command = await open(10 * adapter_bytes);
+    const command = await open(10 * adapterBytes);
     const { adapter, giveBack } = await command.borrow(a);
     assert.equal(adapter.folder, folderOf(a, 1));
     giveBack();
@@ -115,11 +115,11 @@ describe('copies of adapters on this machine', () => {
 
   it('go with a further process that was killed when the next one starts, and never with one that runs', async () => {
     const [a = ''] = hashes;
-    const service = await open(10 * adapter_bytes);
+    const service = await open(10 * adapterBytes);
     await use(service, a);
     const script = `
       import { openCopiesFolder } from ${JSON.stringify(new URL('copiesFolder.js', import.meta.url).href)};
-      globalThis.folder = await openCopiesFolder(${JSON.stringify(data_folder)});
+      globalThis.folder = await openCopiesFolder(${JSON.stringify(dataFolder)});
       process.stdout.write(globalThis.folder.path);
       setInterval(() => undefined, 1000);`;
     const args = ['--input-type=module', '--eval', script];
@@ -136,13 +136,13 @@ describe('copies of adapters on this machine', () => {
     await killFirst();
     await access(folderOf('', 1));
     await service.close();
-    const next = await open(10 * adapter_bytes);
+    const next = await open(10 * adapterBytes);
     assert.ok(next.listCopies().includes(a));
     await assert.rejects(access(folderOf('', 1)), { code: 'ENOENT' });
     await access(folderOf('', 2));
     await next.close();
     await killSecond();
-    await (await open(10 * adapter_bytes)).close();
+    await (await open(10 * adapterBytes)).close();
     await assert.rejects(access(folderOf('', 2)), { code: 'ENOENT' });
     await access(folderOf(a));
   });

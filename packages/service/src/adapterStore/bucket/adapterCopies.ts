@@ -6,7 +6,7 @@ import { crashPoint } from '../../crashPoints.js';
 import { folderNameOf, type BorrowedAdapter } from '../adapterStore.js';
 import type { CopiesFolder } from './copiesFolder.js';
 
-/** What is known of an adapter before it is fetched. */
+/** An adapter that its source has, before it is fetched. */
 export interface Found {
   readonly bytes: number;
 }
@@ -14,9 +14,9 @@ export interface Found {
 /** Where the files of adapters come from. */
 export interface AdapterSource<Known extends Found = Found> {
   /** `null`: there is no such adapter. */
-  look(adapter_hash: string, signal: AbortSignal): Promise<Known | null>;
+  look(adapterHash: string, signal: AbortSignal): Promise<Known | null>;
   /** Writes its files into an empty folder. `false`: there are none, or others than those of this name. */
-  fetch(adapter_hash: string, found: Known, folder: string, signal: AbortSignal): Promise<boolean>;
+  fetch(adapterHash: string, found: Known, folder: string, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface CopiesObserver {
@@ -31,7 +31,7 @@ interface Copy {
   bytes: number;
   users: number;
   /** Its files are there, and were compared with its name. */
-  is_whole: boolean;
+  isWhole: boolean;
   filling: Promise<boolean> | null;
 }
 
@@ -39,7 +39,7 @@ export interface CopiesOptions<Known extends Found> {
   readonly folder: CopiesFolder;
   readonly source: AdapterSource<Known>;
   /** More only while more of them are in use. */
-  readonly bytes_max: number;
+  readonly maxBytes: number;
   readonly observer?: CopiesObserver;
 }
 
@@ -54,7 +54,7 @@ export class AdapterCopies<Known extends Found = Found> {
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
   /** The folder may be another process's. */
-  #has_left = false;
+  #hasLeft = false;
 
   private constructor(readonly options: CopiesOptions<Known>) {}
 
@@ -62,7 +62,7 @@ export class AdapterCopies<Known extends Found = Found> {
   static async open<Known extends Found>(options: CopiesOptions<Known>): Promise<AdapterCopies<Known>> {
     const copies = new AdapterCopies(options);
     for (const { adapter_hash, bytes } of await options.folder.list()) {
-      copies.#copies.set(adapter_hash, { bytes, users: 0, is_whole: true, filling: null });
+      copies.#copies.set(adapter_hash, { bytes, users: 0, isWhole: true, filling: null });
     }
     await copies.#makeRoom();
     return copies;
@@ -79,48 +79,48 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   /** Fetches it where it is not there. Where it cannot be had, the folder is missing. */
-  async borrow(adapter_hash: string, signal?: AbortSignal): Promise<BorrowedAdapter> {
-    const copy = this.#take(adapter_hash);
+  async borrow(adapterHash: string, signal?: AbortSignal): Promise<BorrowedAdapter> {
+    const copy = this.#take(adapterHash);
     try {
-      this.options.observer?.asked(copy.is_whole ? 'hit' : 'miss');
-      if (copy.is_whole) await touch(this.#locate(adapter_hash).folder);
-      else await unlessAborted(this.#fillOnce(adapter_hash, copy), signal);
-      return { adapter: this.#locate(adapter_hash), giveBack: () => void this.#giveBack(adapter_hash, copy) };
+      this.options.observer?.asked(copy.isWhole ? 'hit' : 'miss');
+      if (copy.isWhole) await touch(this.#locate(adapterHash).folder);
+      else await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
+      return { adapter: this.#locate(adapterHash), giveBack: () => void this.#giveBack(adapterHash, copy) };
     } catch (error) {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
       throw error;
     }
   }
 
   /** Whether it can be had whole; a copy that is damaged is replaced. */
-  async mend(adapter_hash: string, signal?: AbortSignal): Promise<boolean> {
-    const copy = this.#take(adapter_hash);
+  async mend(adapterHash: string, signal?: AbortSignal): Promise<boolean> {
+    const copy = this.#take(adapterHash);
     try {
-      if (copy.is_whole && (await isAdapterIntact(this.#locate(adapter_hash)))) return true;
-      copy.is_whole = false;
-      return await unlessAborted(this.#fillOnce(adapter_hash, copy), signal);
+      if (copy.isWhole && (await isAdapterIntact(this.#locate(adapterHash)))) return true;
+      copy.isWhole = false;
+      return await unlessAborted(this.#fillOnce(adapterHash, copy), signal);
     } finally {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
     }
   }
 
   /** Fetches it from elsewhere, unless it is there, or could not stay. */
-  async adopt(adapter_hash: string, source: AdapterSource): Promise<void> {
-    const found = await source.look(adapter_hash, this.#closing.signal);
-    if (found === null || found.bytes > this.options.bytes_max) return;
-    const copy = this.#take(adapter_hash);
+  async adopt(adapterHash: string, source: AdapterSource): Promise<void> {
+    const found = await source.look(adapterHash, this.#closing.signal);
+    if (found === null || found.bytes > this.options.maxBytes) return;
+    const copy = this.#take(adapterHash);
     try {
-      if (!copy.is_whole) await this.#fillOnce(adapter_hash, copy, source);
+      if (!copy.isWhole) await this.#fillOnce(adapterHash, copy, source);
     } finally {
-      await this.#giveBack(adapter_hash, copy);
+      await this.#giveBack(adapterHash, copy);
     }
   }
 
   /** Unless it is in use. */
-  async drop(adapter_hash: string): Promise<boolean> {
-    const copy = this.#copies.get(adapter_hash);
+  async drop(adapterHash: string): Promise<boolean> {
+    const copy = this.#copies.get(adapterHash);
     if (copy === undefined || copy.users > 0 || copy.filling !== null) return false;
-    await this.#discard(adapter_hash);
+    await this.#discard(adapterHash);
     return true;
   }
 
@@ -129,58 +129,56 @@ export class AdapterCopies<Known extends Found = Found> {
     const filling = [...this.#copies.values()].flatMap((copy) => (copy.filling === null ? [] : [copy.filling]));
     await Promise.allSettled(filling);
     await Promise.allSettled(this.#leaving.values());
-    this.#has_left = true;
+    this.#hasLeft = true;
     await this.options.folder.leave();
   }
 
-  #locate(adapter_hash: string): AdapterReference {
+  #locate(adapterHash: string): AdapterReference {
     return {
-      folder: path.join(this.options.folder.path, folderNameOf(adapter_hash)),
-      contentHash: adapter_hash,
+      folder: path.join(this.options.folder.path, folderNameOf(adapterHash)),
+      contentHash: adapterHash,
     };
   }
 
-  #take(adapter_hash: string): Copy {
-    const copy = this.#copies.get(adapter_hash) ?? { bytes: 0, users: 0, is_whole: false, filling: null };
+  #take(adapterHash: string): Copy {
+    const copy = this.#copies.get(adapterHash) ?? { bytes: 0, users: 0, isWhole: false, filling: null };
     copy.users += 1;
-    this.#copies.delete(adapter_hash);
-    this.#copies.set(adapter_hash, copy);
+    this.#copies.delete(adapterHash);
+    this.#copies.set(adapterHash, copy);
     return copy;
   }
 
-  async #giveBack(adapter_hash: string, copy: Copy): Promise<void> {
+  async #giveBack(adapterHash: string, copy: Copy): Promise<void> {
     copy.users -= 1;
-    await this.#tidy(adapter_hash, copy);
+    await this.#tidy(adapterHash, copy);
   }
 
   /** Once nobody uses it or waits for it. What failed here is tried again by whoever needs the room. */
-  async #tidy(adapter_hash: string, copy: Copy): Promise<void> {
-    if (copy.users > 0 || copy.filling !== null || this.#has_left) return;
-    await (copy.is_whole ? this.#makeRoom() : this.#discard(adapter_hash)).catch(() => undefined);
+  async #tidy(adapterHash: string, copy: Copy): Promise<void> {
+    if (copy.users > 0 || copy.filling !== null || this.#hasLeft) return;
+    await (copy.isWhole ? this.#makeRoom() : this.#discard(adapterHash)).catch(() => undefined);
   }
 
   /** Whoever asks for the same adapter meanwhile waits for the same files. */
-  #fillOnce(adapter_hash: string, copy: Copy, source?: AdapterSource): Promise<boolean> {
+  #fillOnce(adapterHash: string, copy: Copy, source?: AdapterSource): Promise<boolean> {
     const filling = (): Promise<boolean> =>
-      source === undefined
-        ? this.#fill(adapter_hash, copy, this.options.source)
-        : this.#fill(adapter_hash, copy, source);
+      source === undefined ? this.#fill(adapterHash, copy, this.options.source) : this.#fill(adapterHash, copy, source);
     const { bytes } = copy;
     copy.filling ??= filling().finally(async () => {
       copy.filling = null;
       // Those of a damaged one, which is still in its place.
-      if (!copy.is_whole) copy.bytes = bytes;
-      await this.#tidy(adapter_hash, copy);
+      if (!copy.isWhole) copy.bytes = bytes;
+      await this.#tidy(adapterHash, copy);
     });
     // Whoever waited may have gone.
     copy.filling.catch(() => undefined);
     return copy.filling;
   }
 
-  async #fill<Any extends Found>(adapter_hash: string, copy: Copy, source: AdapterSource<Any>): Promise<boolean> {
+  async #fill<Any extends Found>(adapterHash: string, copy: Copy, source: AdapterSource<Any>): Promise<boolean> {
     const { folder } = this.options;
     const { signal } = this.#closing;
-    const found = await source.look(adapter_hash, signal);
+    const found = await source.look(adapterHash, signal);
     if (found === null) return false;
     copy.bytes = found.bytes;
     await this.#makeRoom();
@@ -188,14 +186,14 @@ export class AdapterCopies<Known extends Found = Found> {
     await mkdir(staging, { mode: 0o700 });
     crashPoint('copies.fetch_begun');
     try {
-      if (!(await source.fetch(adapter_hash, found, staging, signal))) return false;
+      if (!(await source.fetch(adapterHash, found, staging, signal))) return false;
       copy.bytes = await folder.bytesOf(staging);
-      await this.#leaving.get(adapter_hash)?.catch(() => undefined);
+      await this.#leaving.get(adapterHash)?.catch(() => undefined);
       // One that is damaged may be in its place.
-      await folder.discard(adapter_hash);
-      await rename(staging, this.#locate(adapter_hash).folder);
+      await folder.discard(adapterHash);
+      await rename(staging, this.#locate(adapterHash).folder);
       crashPoint('copies.fetched');
-      copy.is_whole = true;
+      copy.isWhole = true;
       return true;
     } finally {
       await rm(staging, { recursive: true, force: true });
@@ -204,7 +202,7 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   async #makeRoom(): Promise<void> {
-    while (this.bytes > this.options.bytes_max) {
+    while (this.bytes > this.options.maxBytes) {
       const idle = [...this.#copies].find(([, { users, filling }]) => users === 0 && filling === null);
       if (idle === undefined) return;
       await this.#discard(idle[0]);
@@ -213,22 +211,22 @@ export class AdapterCopies<Known extends Found = Found> {
   }
 
   /** From this moment nobody finds it. If that fails, its bytes still count, and others go before it is tried again. */
-  async #discard(adapter_hash: string): Promise<void> {
-    const { bytes = 0 } = this.#copies.get(adapter_hash) ?? {};
-    this.#copies.delete(adapter_hash);
+  async #discard(adapterHash: string): Promise<void> {
+    const { bytes = 0 } = this.#copies.get(adapterHash) ?? {};
+    this.#copies.delete(adapterHash);
     const discard = async (): Promise<void> => {
       try {
-        await this.options.folder.discard(adapter_hash);
+        await this.options.folder.discard(adapterHash);
       } catch (error) {
-        const staying = { bytes, users: 0, is_whole: false, filling: null };
-        if (!this.#copies.has(adapter_hash)) this.#copies.set(adapter_hash, staying);
+        const staying = { bytes, users: 0, isWhole: false, filling: null };
+        if (!this.#copies.has(adapterHash)) this.#copies.set(adapterHash, staying);
         throw error;
       }
     };
     const leaving = discard().finally(() => {
-      if (this.#leaving.get(adapter_hash) === leaving) this.#leaving.delete(adapter_hash);
+      if (this.#leaving.get(adapterHash) === leaving) this.#leaving.delete(adapterHash);
     });
-    this.#leaving.set(adapter_hash, leaving);
+    this.#leaving.set(adapterHash, leaving);
     await leaving;
   }
 }

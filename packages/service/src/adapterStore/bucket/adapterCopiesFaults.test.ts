@@ -8,7 +8,7 @@ import { writeTestAdapter } from '../../testing/testAdapter.js';
 import { AdapterCopies, type AdapterSource } from './adapterCopies.js';
 import { type CopiesFolder, openCopiesFolder } from './copiesFolder.js';
 
-const adapter_bytes = 1002;
+const adapterBytes = 1002;
 
 /** A fault injector: adapters that lie on this machine, and come when they may. */
 class SlowSource implements AdapterSource {
@@ -17,11 +17,11 @@ class SlowSource implements AdapterSource {
   /** What a fetch waits for once one of its files is there. */
   gate: Promise<void> = Promise.resolve();
 
-  look = (): Promise<{ bytes: number }> => Promise.resolve({ bytes: adapter_bytes });
+  look = (): Promise<{ bytes: number }> => Promise.resolve({ bytes: adapterBytes });
 
-  fetch = async (adapter_hash: string, _found: unknown, folder: string): Promise<boolean> => {
+  fetch = async (adapterHash: string, _found: unknown, folder: string): Promise<boolean> => {
     this.fetches += 1;
-    const from = this.adapters.get(adapter_hash)?.folder ?? '';
+    const from = this.adapters.get(adapterHash)?.folder ?? '';
     const [first, second] = adapterFiles;
     await copyFile(path.join(from, first), path.join(folder, first));
     await this.gate;
@@ -32,7 +32,7 @@ class SlowSource implements AdapterSource {
 
 describe('copies of adapters, whatever comes in between', () => {
   let home: string;
-  let data_folder: string;
+  let dataFolder: string;
   let folder: CopiesFolder;
   const source = new SlowSource();
   let hashes: readonly string[];
@@ -41,14 +41,14 @@ describe('copies of adapters, whatever comes in between', () => {
     for (const letter of 'abcde') {
       const made = path.join(home, letter);
       await mkdir(made);
-      const adapter = await writeTestAdapter(made, letter.repeat(adapter_bytes - 2));
+      const adapter = await writeTestAdapter(made, letter.repeat(adapterBytes - 2));
       source.adapters.set(adapter.contentHash, adapter);
     }
     hashes = [...source.adapters.keys()];
   });
   beforeEach(async () => {
-    data_folder = await mkdtemp(path.join(home, 'data-'));
-    folder = await openCopiesFolder(data_folder);
+    dataFolder = await mkdtemp(path.join(home, 'data-'));
+    folder = await openCopiesFolder(dataFolder);
   });
   afterEach(() => {
     source.gate = Promise.resolve();
@@ -57,10 +57,10 @@ describe('copies of adapters, whatever comes in between', () => {
   after(() => rm(home, { recursive: true }));
 
   let evicted = 0;
-  const open = (adapters_max: number, in_folder = folder): Promise<AdapterCopies> => {
+  const open = (maxAdapters: number, inFolder = folder): Promise<AdapterCopies> => {
     evicted = 0;
     const observer = { asked: () => undefined, evicted: () => (evicted += 1) };
-    return AdapterCopies.open({ folder: in_folder, source, bytes_max: adapters_max * adapter_bytes, observer });
+    return AdapterCopies.open({ folder: inFolder, source, maxBytes: maxAdapters * adapterBytes, observer });
   };
   const use = async (copies: AdapterCopies, hash = ''): Promise<void> => (await copies.borrow(hash)).giveBack();
   const onDisk = (): Promise<string[]> => readdir(folder.path);
@@ -76,7 +76,7 @@ describe('copies of adapters, whatever comes in between', () => {
     assert.deepEqual([await onDisk(), copies.list(), copies.bytes], [[], [], 0]);
     source.gate = Promise.resolve();
     await use(copies, a);
-    assert.deepEqual([copies.list(), copies.bytes], [[a], adapter_bytes]);
+    assert.deepEqual([copies.list(), copies.bytes], [[a], adapterBytes]);
     await copies.close();
   });
 
@@ -121,9 +121,9 @@ describe('copies of adapters, whatever comes in between', () => {
     const lent = await copies.borrow(a);
     for (const hash of [b, c]) await use(copies, hash);
     const both = await Promise.all([copies.borrow(d), copies.borrow(e)]);
-    assert.deepEqual([copies.list(), copies.bytes, evicted], [[a, d, e], 3 * adapter_bytes, 2]);
+    assert.deepEqual([copies.list(), copies.bytes, evicted], [[a, d, e], 3 * adapterBytes, 2]);
     const third = await copies.borrow(b);
-    assert.deepEqual([copies.bytes, evicted], [4 * adapter_bytes, 2], 'all are in use');
+    assert.deepEqual([copies.bytes, evicted], [4 * adapterBytes, 2], 'all are in use');
     for (const { adapter } of [lent, ...both, third]) assert.equal(await isAdapterIntact(adapter), true);
     for (const { giveBack } of [lent, ...both, third]) giveBack();
     await copies.close();
@@ -139,9 +139,9 @@ describe('copies of adapters, whatever comes in between', () => {
     for (const hash of [a, b]) await use(copies, hash);
     failing = a;
     await assert.rejects(use(copies, c), /the disk is broken/);
-    assert.deepEqual([copies.list(), copies.bytes], [[b, a], 2 * adapter_bytes]);
+    assert.deepEqual([copies.list(), copies.bytes], [[b, a], 2 * adapterBytes]);
     await use(copies, c);
-    assert.deepEqual([copies.list(), copies.bytes], [[a, c], 2 * adapter_bytes], 'another went in its place');
+    assert.deepEqual([copies.list(), copies.bytes], [[a, c], 2 * adapterBytes], 'another went in its place');
     failing = null;
     await use(copies, b);
     assert.deepEqual([copies.list(), (await onDisk()).length], [[c, b], 2]);
@@ -154,7 +154,7 @@ describe('copies of adapters, whatever comes in between', () => {
     await none.adopt(a, source);
     assert.deepEqual([source.fetches, none.list(), evicted], [0, [], 0]);
     await none.close();
-    folder = await openCopiesFolder(data_folder);
+    folder = await openCopiesFolder(dataFolder);
     const one = await open(1);
     for (const hash of [a, b]) await one.adopt(hash, source);
     assert.deepEqual([source.fetches, one.list()], [2, [b]]);
@@ -169,7 +169,7 @@ describe('copies of adapters, whatever comes in between', () => {
     giveBack();
     await new Promise(setImmediate);
     await access(adapter.folder);
-    const next = await AdapterCopies.open({ folder: await openCopiesFolder(data_folder), source, bytes_max: 10_000 });
+    const next = await AdapterCopies.open({ folder: await openCopiesFolder(dataFolder), source, maxBytes: 10_000 });
     assert.deepEqual(next.list(), [a]);
     await next.close();
   });

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { withBucketRetries } from './bucketRetries.js';
 
-const bounds = { attempts: 2, first_delay_ms: 1, answer_ms: 1_000, bytes_per_second_min: 1 };
+const bounds = { attempts: 2, firstDelayMs: 1, answerMs: 1_000, minBytesPerSecond: 1 };
 const failing = (error: Error): Promise<never> =>
-  withBucketRetries({ what: 'head it', bounds, attempt_ms: 1_000, signal: new AbortController().signal }, () =>
+  withBucketRetries({ what: 'head it', bounds, attemptMs: 1_000, signal: new AbortController().signal }, () =>
     Promise.reject(error),
   );
 const coded = (code: string, syscall: string): Error =>
@@ -14,8 +14,8 @@ const coded = (code: string, syscall: string): Error =>
 describe('what fails with a bucket', () => {
   it('is the bucket where no connection is made, whatever is in its way', async () => {
     const refused = ['EACCES', 'EPERM', 'ENOENT'].map((code) => coded(code, 'connect'));
-    const of_each_address = Object.assign(new AggregateError(refused), { code: 'EACCES' });
-    for (const error of [...refused, of_each_address]) await assert.rejects(failing(error), AdapterStoreUnavailable);
+    const ofEachAddress = Object.assign(new AggregateError(refused), { code: 'EACCES' });
+    for (const error of [...refused, ofEachAddress]) await assert.rejects(failing(error), AdapterStoreUnavailable);
   });
 
   it('is this machine where a file cannot be read or written', async () => {

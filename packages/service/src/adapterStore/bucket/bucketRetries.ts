@@ -5,30 +5,30 @@ import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 export interface BucketBounds {
   readonly attempts: number;
   /** Twice as long after each further attempt. */
-  readonly first_delay_ms: number;
+  readonly firstDelayMs: number;
   /** In which an attempt without a file must have ended. */
-  readonly answer_ms: number;
+  readonly answerMs: number;
   /** A file has so much more time. */
-  readonly bytes_per_second_min: number;
+  readonly minBytesPerSecond: number;
 }
 
-export const default_bounds: BucketBounds = {
+export const defaultBounds: BucketBounds = {
   attempts: 4,
-  first_delay_ms: 250,
-  answer_ms: 10_000,
-  bytes_per_second_min: 500_000,
+  firstDelayMs: 250,
+  answerMs: 10_000,
+  minBytesPerSecond: 500_000,
 };
 
-/** What one attempt may take that moves so many bytes. */
-export function attemptMs(bytes: number, { answer_ms, bytes_per_second_min }: BucketBounds): number {
-  return answer_ms + Math.ceil((bytes / bytes_per_second_min) * 1000);
+/** The longest time that one attempt may take to move so many bytes. */
+export function attemptMs(bytes: number, { answerMs, minBytesPerSecond }: BucketBounds): number {
+  return answerMs + Math.ceil((bytes / minBytesPerSecond) * 1000);
 }
 
 export interface Attempts {
   /** For people: what is done, and with what. */
   readonly what: string;
   readonly bounds: BucketBounds;
-  readonly attempt_ms: number;
+  readonly attemptMs: number;
   /** Whoever waits has gone: its reason is thrown. */
   readonly signal: AbortSignal;
 }
@@ -39,24 +39,24 @@ export interface Attempts {
  * @throws AdapterStoreUnavailable; what is wrong with this machine, such as a full disk, as it is.
  */
 export async function withBucketRetries<Result>(
-  { what, bounds, attempt_ms, signal }: Attempts,
+  { what, bounds, attemptMs, signal }: Attempts,
   work: (ending: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
-    const late = AbortSignal.timeout(attempt_ms);
+    const late = AbortSignal.timeout(attemptMs);
     try {
       return await work(AbortSignal.any([signal, late]));
     } catch (error) {
       signal.throwIfAborted();
       if (isOfThisMachine(error)) throw error;
       if (attempt === bounds.attempts || isRefusal(error)) {
-        const why = late.aborted ? `it took longer than ${attempt_ms} ms` : describeBucketError(error);
+        const why = late.aborted ? `it took longer than ${attemptMs} ms` : describeBucketError(error);
         throw new AdapterStoreUnavailable(`${what}: ${why}${hintFor(statusOf(error))}`);
       }
       // Those who found it away together do not come back together.
-      const delay_ms = bounds.first_delay_ms * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
-      await sleep(delay_ms, undefined, { signal }).catch(() => undefined);
+      const delayMs = bounds.firstDelayMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
@@ -80,22 +80,22 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /** Answers that blame the request, and yet may be others when it is sent again. */
-const passing_statuses: readonly number[] = [408, 425, 429];
-const passing_names: readonly string[] = ['RequestTimeTooSkewed', 'RequestTimeout', 'BadDigest', 'SlowDown'];
+const passingStatuses: readonly number[] = [408, 425, 429];
+const passingNames: readonly string[] = ['RequestTimeTooSkewed', 'RequestTimeout', 'BadDigest', 'SlowDown'];
 
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   if (status === null || status < 400 || status >= 500) return false;
-  return !passing_statuses.includes(status) && !(error instanceof Error && passing_names.includes(error.name));
+  return !passingStatuses.includes(status) && !(error instanceof Error && passingNames.includes(error.name));
 }
 
-const codes_of_this_machine: ReadonlySet<unknown> = new Set('ENOSPC EDQUOT EROFS EIO EMFILE ENFILE'.split(' '));
-/** Of a connection they say that something is in its way, such as a firewall. */
-const codes_of_files: ReadonlySet<unknown> = new Set('ENOENT EACCES EPERM'.split(' '));
+const codesOfThisMachine: ReadonlySet<unknown> = new Set('ENOSPC EDQUOT EROFS EIO EMFILE ENFILE'.split(' '));
+/** As errors of a connection they mean that something is in its way, such as a firewall. */
+const codesOfFiles: ReadonlySet<unknown> = new Set('ENOENT EACCES EPERM'.split(' '));
 
 function isOfThisMachine(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
-  return codes_of_this_machine.has(error.code) || (codes_of_files.has(error.code) && !isOfConnecting(error));
+  return codesOfThisMachine.has(error.code) || (codesOfFiles.has(error.code) && !isOfConnecting(error));
 }
 
 /** To a name with several addresses, each of which failed, or to one address. */

@@ -52,9 +52,9 @@ for (const [name, start] of Object.entries(servers)) {
     });
     const isLent = async (from: TestBucketStore, hash: string): Promise<boolean> => {
       const { adapter, giveBack } = await from.borrow(hash);
-      const is_whole = await isAdapterIntact(adapter);
+      const isWhole = await isAdapterIntact(adapter);
       giveBack();
-      return is_whole;
+      return isWhole;
     };
 
     it('keeps an adapter for every machine, and may be told to keep it again', async () => {
@@ -160,17 +160,17 @@ describe('a store in a bucket', () => {
   });
 
   it('lets others use its folder of copies where it cannot be opened', async () => {
-    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-unopened-'));
-    const first = await openTestBucketStore(stub.environment, { data_folder });
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-unopened-'));
+    const first = await openTestBucketStore(stub.environment, { dataFolder });
     await first.close();
     const broken = path.join(first.staging, `sha256-${'0'.repeat(64)}`);
     await symlink('nowhere', broken);
-    await assert.rejects(openTestBucketStore(stub.environment, { data_folder }), { code: 'ENOENT' });
+    await assert.rejects(openTestBucketStore(stub.environment, { dataFolder }), { code: 'ENOENT' });
     await rm(broken);
-    const again = await openTestBucketStore(stub.environment, { data_folder });
+    const again = await openTestBucketStore(stub.environment, { dataFolder });
     assert.equal(again.staging, first.staging);
     await again.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 });
 

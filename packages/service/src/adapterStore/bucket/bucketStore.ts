@@ -15,8 +15,8 @@ import { WrongObjects } from './wrongObjects.js';
 
 export interface BucketStoreOptions {
   readonly bucket: Bucket;
-  readonly data_folder: string;
-  readonly copies_bytes_max: number;
+  readonly dataFolder: string;
+  readonly maxCopiesBytes: number;
   /**
    * Before an adapter is kept or removed: rejects where the bucket is not that of the database. Resolves to whether it
    * has just seen the mark, or put it.
@@ -24,20 +24,20 @@ export interface BucketStoreOptions {
   readonly admit: (signal: AbortSignal) => Promise<boolean>;
   readonly observer?: CopiesObserver;
   /** The bucket has other files than those that the name of the adapter promises. */
-  readonly onWrongBytes?: (adapter_hash: string) => void;
+  readonly onWrongBytes?: (adapterHash: string) => void;
   /** Monotonic. */
-  readonly now_ms?: () => number;
+  readonly nowMs?: () => number;
 }
 
 export interface BucketStore extends AdapterStore {
-  /** Of the copies on this machine. */
-  readonly copied_bytes: () => number;
+  /** The size of all copies on this machine. */
+  readonly copiedBytes: () => number;
 }
 
 /**
  * Deleting happens in a transaction, which may not take long, and is tried again by the next round of retention.
  */
-const removal_ms_max = 12_000;
+const maxRemovalMs = 12_000;
 
 /**
  * Adapters as `<prefix>sha256-<hex>/<file>` in a bucket. The weights come before the configuration and go after it, so
@@ -61,11 +61,11 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
   return {
     home: bucket.url,
     staging: folder.path,
-    copied_bytes: () => copies.bytes,
+    copiedBytes: () => copies.bytes,
     isPresent: () => isMarked(bucket, closing.signal),
-    has: (adapter_hash) => hasAdapter(bucket, adapter_hash, closing.signal),
-    isIntact: (adapter_hash, signal) => copies.mend(adapter_hash, signal),
-    borrow: (adapter_hash, signal) => copies.borrow(adapter_hash, signal),
+    has: (adapterHash) => hasAdapter(bucket, adapterHash, closing.signal),
+    isIntact: (adapterHash, signal) => copies.mend(adapterHash, signal),
+    borrow: (adapterHash, signal) => copies.borrow(adapterHash, signal),
     keep: async (adapter, signal) => {
       const open = whileOpen(signal);
       await assertPresent(open);
@@ -80,24 +80,24 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
       // The next question need not fetch it; where there is no room for it, it will.
       await copies.adopt(contentHash, copyOf(adapter)).catch(() => undefined);
     },
-    remove: async (adapter_hash) => {
-      const late = AbortSignal.timeout(removal_ms_max);
+    remove: async (adapterHash) => {
+      const late = AbortSignal.timeout(maxRemovalMs);
       const bounded = whileOpen(late);
       try {
         await assertPresent(bounded);
-        const was_there = await removeObjects(bucket, adapter_hash, bounded);
-        wrong.forget(adapter_hash);
-        await copies.drop(adapter_hash);
-        return was_there;
+        const wasThere = await removeObjects(bucket, adapterHash, bounded);
+        wrong.forget(adapterHash);
+        await copies.drop(adapterHash);
+        return wasThere;
       } catch (error) {
         if (error !== late.reason) throw error;
-        throw new AdapterStoreUnavailable(`delete from ${bucket.url}: it took longer than ${removal_ms_max} ms`);
+        throw new AdapterStoreUnavailable(`delete from ${bucket.url}: it took longer than ${maxRemovalMs} ms`);
       }
     },
     // They went when the folder of copies was opened; what is in the bucket, the database knows of.
     removeRemnants: () => Promise.resolve(0),
     listCopies: () => copies.list(),
-    dropCopy: (adapter_hash) => copies.drop(adapter_hash),
+    dropCopy: (adapterHash) => copies.drop(adapterHash),
     close: async () => {
       closing.abort(new Error('the store of adapters is closed'));
       await copies.close();
@@ -113,14 +113,14 @@ interface OpenCopies {
 }
 
 async function openCopies(options: BucketStoreOptions): Promise<OpenCopies> {
-  const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
-  const wrong = new WrongObjects(options.now_ms ?? (() => performance.now()));
-  const folder = await openCopiesFolder(data_folder);
+  const { bucket, dataFolder, maxCopiesBytes, observer, onWrongBytes = () => undefined } = options;
+  const wrong = new WrongObjects(options.nowMs ?? (() => performance.now()));
+  const folder = await openCopiesFolder(dataFolder);
   try {
     const copies = await AdapterCopies.open({
       folder,
       source: adaptersIn(bucket, wrong, onWrongBytes),
-      bytes_max: copies_bytes_max,
+      maxBytes: maxCopiesBytes,
       ...(observer === undefined ? {} : { observer }),
     });
     return { folder, copies, wrong };
@@ -134,8 +134,8 @@ export async function isMarked(bucket: Bucket, signal: AbortSignal): Promise<boo
   return (await bucket.look(storeMark, signal)) !== null;
 }
 
-export async function hasAdapter(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<boolean> {
-  return (await lookAt(bucket, adapter_hash, signal)) !== null;
+export async function hasAdapter(bucket: Bucket, adapterHash: string, signal: AbortSignal): Promise<boolean> {
+  return (await lookAt(bucket, adapterHash, signal)) !== null;
 }
 
 /** Says of a bucket that adapters are in it. */
@@ -147,8 +147,8 @@ export async function markBucket(bucket: Bucket, signal: AbortSignal): Promise<v
 
 const [configuration, weights] = adapterFiles;
 
-function keyOf(adapter_hash: string, file: string): string {
-  return `${folderNameOf(adapter_hash)}/${file}`;
+function keyOf(adapterHash: string, file: string): string {
+  return `${folderNameOf(adapterHash)}/${file}`;
 }
 
 interface FoundFiles extends Found {
@@ -156,10 +156,10 @@ interface FoundFiles extends Found {
 }
 
 /** `null`: a file of it is missing. */
-async function lookAt(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<FoundFiles | null> {
+async function lookAt(bucket: Bucket, adapterHash: string, signal: AbortSignal): Promise<FoundFiles | null> {
   const files: (readonly [string, ObjectFound])[] = [];
   for (const name of adapterFiles) {
-    const found = await bucket.look(keyOf(adapter_hash, name), signal);
+    const found = await bucket.look(keyOf(adapterHash, name), signal);
     if (found === null) return null;
     files.push([name, found]);
   }
@@ -167,33 +167,33 @@ async function lookAt(bucket: Bucket, adapter_hash: string, signal: AbortSignal)
 }
 
 /** Fetched once more where they are not what their name says: they may have been damaged on their way. */
-const fetches_max = 2;
+const maxFetches = 2;
 
 function adaptersIn(
   bucket: Bucket,
   wrong: WrongObjects,
-  onWrongBytes: (adapter_hash: string) => void,
+  onWrongBytes: (adapterHash: string) => void,
 ): AdapterSource<FoundFiles> {
   const tagsOf = ({ files }: FoundFiles): string => files.map(([, { tag }]) => tag).join(' ');
   return {
-    look: async (adapter_hash, signal) => {
-      const found = await lookAt(bucket, adapter_hash, signal);
-      return found === null || wrong.has(adapter_hash, tagsOf(found)) ? null : found;
+    look: async (adapterHash, signal) => {
+      const found = await lookAt(bucket, adapterHash, signal);
+      return found === null || wrong.has(adapterHash, tagsOf(found)) ? null : found;
     },
-    fetch: async (adapter_hash, found, folder, signal) => {
-      for (let fetches = 1; fetches <= fetches_max; fetches += 1) {
+    fetch: async (adapterHash, found, folder, signal) => {
+      for (let fetches = 1; fetches <= maxFetches; fetches += 1) {
         for (const [name, object] of found.files) {
           const file = path.join(folder, name);
-          if (!(await bucket.fetchObject(keyOf(adapter_hash, name), object, file, signal))) return false;
+          if (!(await bucket.fetchObject(keyOf(adapterHash, name), object, file, signal))) return false;
           crashPoint('copies.file_fetched');
         }
-        if (await isAdapterIntact({ folder, contentHash: adapter_hash })) {
-          wrong.forget(adapter_hash);
+        if (await isAdapterIntact({ folder, contentHash: adapterHash })) {
+          wrong.forget(adapterHash);
           return true;
         }
       }
-      wrong.add(adapter_hash, tagsOf(found));
-      onWrongBytes(adapter_hash);
+      wrong.add(adapterHash, tagsOf(found));
+      onWrongBytes(adapterHash);
       return false;
     },
   };
@@ -213,16 +213,16 @@ export async function sourceOf(file: string): Promise<ObjectSource> {
 }
 
 /** Whether there was any file of it. */
-async function removeObjects(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<boolean> {
-  let was_there = false;
+async function removeObjects(bucket: Bucket, adapterHash: string, signal: AbortSignal): Promise<boolean> {
+  let wasThere = false;
   for (const name of [configuration, weights]) {
-    const key = keyOf(adapter_hash, name);
+    const key = keyOf(adapterHash, name);
     if ((await bucket.look(key, signal)) === null) continue;
-    was_there = true;
+    wasThere = true;
     await bucket.deleteObject(key, signal);
     crashPoint('deletion.object_removed');
   }
-  return was_there;
+  return wasThere;
 }
 
 /** An adapter that lies on this machine. */
@@ -232,7 +232,7 @@ function copyOf({ folder: from, contentHash }: AdapterReference): AdapterSource 
       const files = await Promise.all(adapterFiles.map((name) => stat(path.join(from, name))));
       return { bytes: files.reduce((sum, { size }) => sum + size, 0) };
     },
-    fetch: async (_adapter_hash, _found, folder) => {
+    fetch: async (_adapterHash, _found, folder) => {
       for (const name of adapterFiles) {
         await copyFile(path.join(from, name), path.join(folder, name));
         crashPoint('copies.file_fetched');

@@ -10,27 +10,27 @@ import { folderNameOf } from '../adapterStore.js';
 /** A folder of copies of adapters that this process alone uses. */
 export interface CopiesFolder {
   readonly path: string;
-  /** What an earlier process left, the least recently used first. */
+  /** Lists the copies that an earlier process left, the least recently used first. */
   list(): Promise<readonly { readonly adapter_hash: string; readonly bytes: number }[]>;
   /** The bytes of an adapter's files. */
   bytesOf(folder: string): Promise<number>;
   /** Deletes an adapter: whole from the first moment. Deleting what is not there changes nothing. */
-  discard(adapter_hash: string): Promise<void>;
+  discard(adapterHash: string): Promise<void>;
   /** Lets others use it. */
   leave(): Promise<void>;
 }
 
 /** Processes on one data folder: services, and commands beside them. */
-const folders_max = 100;
+const maxFolders = 100;
 
 /**
  * The first folder of `<data>/adapter-copies/` that no process uses: `0`, `1` and so on. What a service had there, the
  * next one finds; what a further process had goes with it, or when the next process starts if it was killed.
  */
-export async function openCopiesFolder(data_folder: string): Promise<CopiesFolder> {
-  const home = path.join(data_folder, 'adapter-copies');
+export async function openCopiesFolder(dataFolder: string): Promise<CopiesFolder> {
+  const home = path.join(dataFolder, 'adapter-copies');
   await makeSyncedFolder(home);
-  for (let number = 0; number < folders_max; number += 1) {
+  for (let number = 0; number < maxFolders; number += 1) {
     const lock = await tryLockFile(path.join(home, `${number}.lock`));
     if (lock === null) continue;
     const folder = path.join(home, String(number));
@@ -46,7 +46,7 @@ export async function openCopiesFolder(data_folder: string): Promise<CopiesFolde
       }
     });
   }
-  throw new Error(`${home} is used by ${folders_max} processes already`);
+  throw new Error(`${home} is used by ${maxFolders} processes already`);
 }
 
 function copiesFolder(folder: string, leave: () => Promise<void>): CopiesFolder {
@@ -69,10 +69,10 @@ function copiesFolder(folder: string, leave: () => Promise<void>): CopiesFolder 
       );
       return found.sort((a, b) => a.used_ms - b.used_ms);
     },
-    discard: async (adapter_hash) => {
+    discard: async (adapterHash) => {
       const doomed = path.join(folder, `.removing-${randomBytes(6).toString('hex')}`);
       try {
-        await rename(path.join(folder, folderNameOf(adapter_hash)), doomed);
+        await rename(path.join(folder, folderNameOf(adapterHash)), doomed);
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
         throw error;
@@ -85,7 +85,7 @@ function copiesFolder(folder: string, leave: () => Promise<void>): CopiesFolder 
   };
 }
 
-/** What a process that died was about to fetch or to remove. */
+/** Removes the files that a process was about to fetch or to remove when it died. */
 async function removePassing(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith('.')) await rm(path.join(folder, name), { recursive: true, force: true });

@@ -3,10 +3,10 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { isAdapterIntact } from '@engraft/engine';
 import { forRequests, noFault, startStubBucket, type BucketFault, type StubBucket } from '../../testing/stubBucket.js';
 import { keepTestAdapter } from '../../testing/testAdapter.js';
-import { openTestBucket, openTestBucketStore, test_bounds, type TestBucketStore } from '../../testing/testBucket.js';
+import { openTestBucket, openTestBucketStore, testBounds, type TestBucketStore } from '../../testing/testBucket.js';
 import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { probeBucket } from './probeBucket.js';
-import { remembered_ms } from './wrongObjects.js';
+import { rememberedMs } from './wrongObjects.js';
 
 /** A stub, since no real server can be made to do these things. */
 describe('a store in a bucket that does wrong', () => {
@@ -21,7 +21,7 @@ describe('a store in a bucket that does wrong', () => {
   });
   afterEach(() => {
     stub.fault = noFault;
-    stub.knows_checksums = true;
+    stub.knowsChecksums = true;
   });
   after(async () => {
     await store.end();
@@ -32,9 +32,9 @@ describe('a store in a bucket that does wrong', () => {
   const weights = (): string => `${(made += 1)}`.padStart(400_000, 'w');
   const isLent = async (hash: string): Promise<boolean> => {
     const { adapter, giveBack } = await elsewhere.borrow(hash);
-    const is_whole = await isAdapterIntact(adapter);
+    const isWhole = await isAdapterIntact(adapter);
     giveBack();
-    return is_whole;
+    return isWhole;
   };
   const countOf = (method: string): number => stub.requests.filter((each) => each.method === method).length;
   const passing = ['gone', 'cut', 503] as const satisfies readonly BucketFault[];
@@ -50,9 +50,9 @@ describe('a store in a bucket that does wrong', () => {
     it(`gives up after "${fault}" each time, with nothing kept and nothing lent`, async () => {
       const hash = await keepTestAdapter(store, weights());
       stub.fault = ({ method }) => (method === 'GET' || method === 'PUT' ? fault : null);
-      const before_it = countOf('GET');
+      const beforeIt = countOf('GET');
       await assert.rejects(elsewhere.borrow(hash), AdapterStoreUnavailable);
-      assert.equal(countOf('GET') - before_it, test_bounds.attempts);
+      assert.equal(countOf('GET') - beforeIt, testBounds.attempts);
       assert.ok(!elsewhere.listCopies().includes(hash));
       await assert.rejects(keepTestAdapter(store, weights()), AdapterStoreUnavailable);
       stub.fault = noFault;
@@ -63,7 +63,7 @@ describe('a store in a bucket that does wrong', () => {
   it('gives up where no answer comes', async () => {
     const hash = await keepTestAdapter(store, weights());
     stub.fault = () => 'silent';
-    const bucket = openTestBucket(stub.environment, { ...test_bounds, answer_ms: 100 });
+    const bucket = openTestBucket(stub.environment, { ...testBounds, answerMs: 100 });
     await assert.rejects(bucket.look(hash, new AbortController().signal), /it took longer than 100 ms/);
     bucket.close();
   });
@@ -83,16 +83,16 @@ describe('a store in a bucket that does wrong', () => {
   });
 
   it('is left nothing by what the doctor tries, whatever fails of it', async () => {
-    const before_it = stub.objects.size;
+    const beforeIt = stub.objects.size;
     stub.fault = ({ method }) => (method === 'GET' ? 403 : null);
     await assert.rejects(probeBucket(store.bucket, AbortSignal.timeout(60_000)), /AccessDenied/);
-    assert.equal(stub.objects.size, before_it);
+    assert.equal(stub.objects.size, beforeIt);
   });
 
   it('asks once where it is refused, and says why', async () => {
     const hash = await keepTestAdapter(store, weights());
     stub.fault = ({ method }) => (method === 'GET' ? 403 : null);
-    const before_it = countOf('GET');
+    const beforeIt = countOf('GET');
     await assert.rejects(elsewhere.borrow(hash), (error: Error) => {
       assert.ok(error instanceof AdapterStoreUnavailable);
       assert.match(
@@ -102,7 +102,7 @@ describe('a store in a bucket that does wrong', () => {
       assert.equal(error.cause, undefined);
       return true;
     });
-    assert.equal(countOf('GET') - before_it, 1);
+    assert.equal(countOf('GET') - beforeIt, 1);
   });
 
   it('finds wrong bytes by their hash, fetches once more, and then not again before they are others', async () => {
@@ -111,17 +111,17 @@ describe('a store in a bucket that does wrong', () => {
     assert.equal(await isLent(hash), true, 'the second time they are right');
     assert.equal(await elsewhere.dropCopy(hash), true);
     stub.fault = ({ method }) => (method === 'GET' ? 'wrong bytes' : null);
-    const before_it = countOf('GET');
+    const beforeIt = countOf('GET');
     assert.equal(await isLent(hash), false);
-    assert.equal(countOf('GET') - before_it, 4, 'both files, twice');
+    assert.equal(countOf('GET') - beforeIt, 4, 'both files, twice');
     assert.equal(await isLent(hash), false);
     assert.equal(await elsewhere.isIntact(hash), false);
-    assert.equal(countOf('GET') - before_it, 4);
+    assert.equal(countOf('GET') - beforeIt, 4);
   });
 
   it('fetches again what was wrong once it is put anew, or after an hour, since its server may have mended it', async () => {
-    let now_ms = 0;
-    const mending = await openTestBucketStore(stub.environment, { copies_bytes_max: 0, now_ms: () => now_ms });
+    let nowMs = 0;
+    const mending = await openTestBucketStore(stub.environment, { maxCopiesBytes: 0, nowMs: () => nowMs });
     const text = weights();
     const hash = await keepTestAdapter(store, text);
     const findWrong = async (): Promise<void> => {
@@ -135,25 +135,25 @@ describe('a store in a bucket that does wrong', () => {
     assert.equal(await mending.isIntact(hash), true, 'another process has put the same bytes');
 
     await findWrong();
-    now_ms += remembered_ms - 1;
+    nowMs += rememberedMs - 1;
     assert.equal(await mending.isIntact(hash), false);
-    now_ms += 1;
+    nowMs += 1;
     assert.equal(await mending.isIntact(hash), true, 'it may have been mended in place');
 
     // Of a server that does not say when it was put.
-    stub.put_at_s.clear();
+    stub.putAtS.clear();
     await findWrong();
     await keepTestAdapter(mending, text);
-    stub.put_at_s.clear();
+    stub.putAtS.clear();
     assert.equal(await mending.isIntact(hash), true, 'this process has put it');
     await mending.end();
   });
 
   it('reads back what a server has put that says nothing of checksums', async () => {
-    stub.knows_checksums = false;
-    const before_it = countOf('GET');
+    stub.knowsChecksums = false;
+    const beforeIt = countOf('GET');
     const hash = await keepTestAdapter(store, weights());
-    assert.equal(countOf('GET') - before_it, 2);
+    assert.equal(countOf('GET') - beforeIt, 2);
     assert.equal(await isLent(hash), true);
     stub.fault = ({ method }) => (method === 'GET' ? 'wrong bytes' : null);
     await assert.rejects(keepTestAdapter(store, weights()), /does not give back what was put/);

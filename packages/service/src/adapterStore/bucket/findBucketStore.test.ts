@@ -30,8 +30,8 @@ describe('the bucket of a database', () => {
     database = await openTestDatabase();
     stub = await startStubBucket();
     Object.assign(process.env, stub.environment);
-    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-found-'));
-    settings = readConfig({ data: data_folder }, stub.environment);
+    const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-found-'));
+    settings = readConfig({ data: dataFolder }, stub.environment);
   });
   afterEach(() => {
     stub.fault = noFault;
@@ -40,7 +40,7 @@ describe('the bucket of a database', () => {
   after(async () => {
     await database.close();
     await stub.stop();
-    await rm(settings.data_folder, { recursive: true });
+    await rm(settings.dataFolder, { recursive: true });
   });
 
   const looksAtMark = (): number => {
@@ -80,9 +80,9 @@ describe('the bucket of a database', () => {
   it('is told from another one by its adapters', async () => {
     const store = await findAdapterStore(database.db, settings, watch);
     const key = await createTestKey(database.db, await createTestProject(database.db));
-    const adapter_hash = await keepTestAdapter(store, 'of a version');
-    await createTestVersion(database.db, key, { adapter_hash });
-    const lent = await store.borrow(adapter_hash);
+    const adapterHash = await keepTestAdapter(store, 'of a version');
+    await createTestVersion(database.db, key, { adapter_hash: adapterHash });
+    const lent = await store.borrow(adapterHash);
     lent.giveBack();
     const metrics = await registry.metrics();
     assert.match(metrics, /^engraft_adapter_copies_asked_total\{outcome="hit"\} 1$/m);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Bucket } from './s3Bucket.js';
 
-const deletion_ms_max = 10_000;
+const maxDeletionMs = 10_000;
 
 /**
  * Writes an object, reads it back, deletes it, and looks whether it is gone: all that a store of adapters does.
@@ -13,25 +13,25 @@ const deletion_ms_max = 10_000;
 export async function probeBucket(bucket: Bucket, signal: AbortSignal): Promise<void> {
   const key = `.engraft-doctor-${randomBytes(6).toString('hex')}`;
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
-  let may_be_there = false;
+  let mayBeThere = false;
   try {
     const [sent, received] = [path.join(folder, 'sent'), path.join(folder, 'received')];
     const content = randomBytes(1024);
     await writeFile(sent, content);
     const sha256 = createHash('sha256').update(content).digest('base64');
-    may_be_there = true;
+    mayBeThere = true;
     await bucket.putObject(key, { file: sent, bytes: content.byteLength, sha256 }, signal);
     const found = await bucket.look(key, signal);
-    const is_there = found !== null && (await bucket.fetchObject(key, found, received, signal));
-    if (!is_there || !content.equals(await readFile(received))) {
+    const isThere = found !== null && (await bucket.fetchObject(key, found, received, signal));
+    if (!isThere || !content.equals(await readFile(received))) {
       throw new Error(`${bucket.url} does not give back what is put into it`);
     }
     await bucket.deleteObject(key, signal);
-    may_be_there = false;
+    mayBeThere = false;
     if ((await bucket.look(key, signal)) !== null) throw new Error(`${bucket.url} still has what was deleted`);
   } finally {
     // What went wrong before is what to say.
-    if (may_be_there) await bucket.deleteObject(key, AbortSignal.timeout(deletion_ms_max)).catch(() => undefined);
+    if (mayBeThere) await bucket.deleteObject(key, AbortSignal.timeout(maxDeletionMs)).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -11,7 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type { BucketConfig } from '../../config/adapterStoreConfig.js';
-import { attemptMs, type BucketBounds, default_bounds, isAbsent, withBucketRetries } from './bucketRetries.js';
+import { attemptMs, type BucketBounds, defaultBounds, isAbsent, withBucketRetries } from './bucketRetries.js';
 
 /** Objects under a prefix. Every method throws `AdapterStoreUnavailable` once it has tried often enough. */
 export interface Bucket {
@@ -50,9 +50,9 @@ export interface BucketOptions {
   readonly onRequest?: (operation: BucketOperation, outcome: 'done' | 'failed') => void;
 }
 
-const connect_ms = 5_000;
+const connectMs = 5_000;
 
-/** What goes wrong is thrown; standard error is for the log. */
+/** The client writes to no log: errors are thrown, and standard error is ours. */
 const unsaid = (): void => undefined;
 const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
 
@@ -71,10 +71,10 @@ function openClient(forcePathStyle: boolean, connectionTimeout: number): S3Clien
 
 /** Asks with the credentials and the region that the SDK finds in its usual places, and not before it must. */
 export function openS3Bucket(
-  { bucket, prefix, path_style }: BucketConfig,
-  { bounds = default_bounds, onRequest = () => undefined }: BucketOptions = {},
+  { bucket, prefix, pathStyle }: BucketConfig,
+  { bounds = defaultBounds, onRequest = () => undefined }: BucketOptions = {},
 ): Bucket {
-  const client = openClient(path_style, Math.min(connect_ms, bounds.answer_ms));
+  const client = openClient(pathStyle, Math.min(connectMs, bounds.answerMs));
   const url = `s3://${bucket}/${prefix}`;
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const attempt = <Result>(
@@ -85,7 +85,7 @@ export function openS3Bucket(
     work: (ending: AbortSignal) => Promise<Result>,
   ): Promise<Result> =>
     withBucketRetries(
-      { what: `${operation} ${url}${key}`, bounds, attempt_ms: attemptMs(bytes, bounds), signal },
+      { what: `${operation} ${url}${key}`, bounds, attemptMs: attemptMs(bytes, bounds), signal },
       async (ending) => {
         try {
           const result = await work(ending);
@@ -115,11 +115,11 @@ export function openS3Bucket(
       ),
     putObject: (key, { file, bytes, sha256 }, signal) =>
       attempt('put', key, 2 * bytes, signal, async (abortSignal) => {
-        const Body = file === null ? undefined : createReadStream(file);
-        const content = { ...(Body === undefined ? {} : { Body }), ContentLength: bytes, ChecksumSHA256: sha256 };
+        const body = file === null ? undefined : createReadStream(file);
+        const content = { ...(body === undefined ? {} : { Body: body }), ContentLength: bytes, ChecksumSHA256: sha256 };
         const stored = await client
           .send(new PutObjectCommand({ ...nameOf(key), ...content }), { abortSignal })
-          .finally(() => Body?.destroy());
+          .finally(() => body?.destroy());
         if (stored.ChecksumSHA256 === sha256) return;
         // It has not compared the checksum with what came.
         const hash = createHash('sha256');

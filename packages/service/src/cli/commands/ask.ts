@@ -19,19 +19,23 @@ export function addAskCommand(program: Command): void {
       .command('ask')
       .argument('<text>', 'the question')
       .description('ask through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
-      .requiredOption('--subject <subject>', 'whose active version answers')
-      .option('--version <version>', 'a version of the subject, or base (the active one)')
+      .requiredOption('--subject <subject>', 'the subject that answers, with its active version')
+      .option('--version <version>', 'another version of the subject, or base')
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
-      .option('--max-output-tokens <n>', 'the longest answer', String(limits.output_tokens_default)),
+      .option(
+        '--max-output-tokens <n>',
+        'the most tokens that the answer may have',
+        String(limits.defaultOutputTokens),
+      ),
   ).action(async (text: string, options: AskOptions) => {
-    const max_output_tokens = parseWholeNumber(options.maxOutputTokens);
+    const maxOutputTokens = parseWholeNumber(options.maxOutputTokens);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
     const receipt = await client.inferences.create(
       {
         subject_id: options.subject,
         messages: [{ role: 'user', content: text }],
-        max_output_tokens,
+        max_output_tokens: maxOutputTokens,
         ...(options.version === undefined ? {} : { adapter_version: options.version }),
       },
       call,

@@ -19,10 +19,10 @@ export function addAuditCommands(program: Command): void {
     audit
       .command('list')
       .description('who changed what, when and why; newest first')
-      .option('--project <name>', 'of one project')
-      .addOption(new Option('--action <action>', 'of one kind').choices(auditActions))
-      .option('--before <id>', 'go on below the event of this number')
-      .option('--limit <n>', 'how many', '50'),
+      .option('--project <name>', 'list events of this project only')
+      .addOption(new Option('--action <action>', 'list events of this kind only').choices(auditActions))
+      .option('--before <id>', 'list events with a lower number than this')
+      .option('--limit <n>', 'the number of events to list', '50'),
   ).action(async (options: ListOptions) => {
     const { action, before } = options;
     const query: AuditEventQuery = {

@@ -36,8 +36,8 @@ describe('engraft backup and restore', () => {
     return schema.parse(JSON.parse(stdout));
   }
 
-  async function serve(t: TestContext, data_folder: string): Promise<{ stop: () => Promise<void> }> {
-    const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--data', data_folder], {
+  async function serve(t: TestContext, dataFolder: string): Promise<{ stop: () => Promise<void> }> {
+    const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--data', dataFolder], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -52,24 +52,24 @@ describe('engraft backup and restore', () => {
     };
   }
 
-  const ask = async (data_folder: string): Promise<unknown> => {
+  const ask = async (dataFolder: string): Promise<unknown> => {
     const question = ['ask', 'Who founded the observatory?', '--subject', 'anna'];
-    const { adapter_version, result } = await json(jobSchema, ...question, '--data', data_folder);
+    const { adapter_version, result } = await json(jobSchema, ...question, '--data', dataFolder);
     return { adapter_version, result };
   };
 
   it('move what was learned to an empty folder, from beside a running service', async (t) => {
-    const [data_folder, moved, file] = [path.join(home, 'data'), path.join(home, 'moved'), path.join(home, 'backup')];
-    const service = await serve(t, data_folder);
+    const [dataFolder, moved, file] = [path.join(home, 'data'), path.join(home, 'moved'), path.join(home, 'backup')];
+    const service = await serve(t, dataFolder);
     const passage = path.join(home, 'passage.txt');
     await writeFile(
       passage,
       'The Halden Observatory was founded in 1923 by Marta Ilves. Its telescope is called the Grey Heron.',
     );
-    const { stdout } = await engraft('learn', passage, '--subject', 'anna', '--json', '--data', data_folder);
+    const { stdout } = await engraft('learn', passage, '--subject', 'anna', '--json', '--data', dataFolder);
     const learned = jobSchema.parse(JSON.parse(stdout));
     assert.equal(learned.status, 'ready');
-    const answer = await ask(data_folder);
+    const answer = await ask(dataFolder);
 
     const report = z.strictObject({
       file: z.literal(file),
@@ -80,17 +80,17 @@ describe('engraft backup and restore', () => {
       adapters: z.literal(1),
       missing_adapters: z.array(z.string()).max(0),
     });
-    const { rows } = await json(report, 'backup', file, '--data', data_folder);
+    const { rows } = await json(report, 'backup', file, '--data', dataFolder);
     await service.stop();
 
-    const refused = await engraft('restore', file, '--data', data_folder);
+    const refused = await engraft('restore', file, '--data', dataFolder);
     assert.deepEqual([refused.status, refused.stdout], [1, '']);
     assert.match(
       refused.stderr,
       /^engraft: .* is not empty: a backup is restored into a folder of its own \(--data\)\n$/,
     );
     const restored = z.strictObject({
-      data_folder: z.literal(moved),
+      dataFolder: z.literal(moved),
       created_at: z.iso.datetime(),
       rows: z.literal(rows),
       adapters: z.literal(1),
@@ -99,7 +99,7 @@ describe('engraft backup and restore', () => {
       ledger: z.strictObject({ ok: z.literal(true), differences: z.array(z.string()) }),
     });
     await json(restored, 'restore', file, '--data', moved);
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
 
     const second = await serve(t, moved);
     assert.deepEqual(await ask(moved), answer);

@@ -15,30 +15,30 @@ export function addBackupCommands(program: Command): void {
     program
       .command('backup')
       .argument('<file>')
-      .description('write everything into one file, also while the service runs, and check it'),
+      .description('write the database and all adapters into one file and check it; the service may run meanwhile'),
   ).action(backUp);
 
   addPrintOptions(
     program
       .command('restore')
       .argument('<file>')
-      .description('make a data folder of a backup; the folder must be empty or missing'),
+      .description('make a data folder from a backup; the folder must be empty or missing'),
   ).action(restore);
 }
 
 async function backUp(file: string, options: PrintOptions): Promise<void> {
   const config = readConfig(options);
   if (!(await hasDatabase(config))) {
-    throw new CommandFailure(`there is no database in ${config.data_folder} (--data, ENGRAFT_DATA_DIR) to back up`);
+    throw new CommandFailure(`there is no database in ${config.dataFolder} (--data, ENGRAFT_DATA_DIR) to back up`);
   }
   await requireDataFolder(config);
-  const { data_folder } = config;
+  const { dataFolder } = config;
   const report = await shown(async (onProgress, signal) => {
-    const installation = await openInstallation(config, { max_connections: 4 });
+    const installation = await openInstallation(config, { maxConnections: 4 });
     const { db } = installation;
     try {
       const store = await findAdapterStore(db, config);
-      const backup = { db, data_folder, store, file, engraft_version: engraftVersion, onProgress, signal };
+      const backup = { db, dataFolder, store, file, engraft_version: engraftVersion, onProgress, signal };
       return await makeBackup(backup).finally(() => store.close());
     } finally {
       await installation.close();
@@ -52,17 +52,17 @@ async function backUp(file: string, options: PrintOptions): Promise<void> {
 }
 
 async function restore(file: string, options: PrintOptions): Promise<void> {
-  const { data_folder, database_url, adapter_bucket } = readConfig(options);
+  const { dataFolder, databaseUrl, adapterBucket } = readConfig(options);
   const report = await shown((onProgress, signal) =>
-    restoreBackup({ file, data_folder, database_url, adapter_bucket, onProgress, signal }),
+    restoreBackup({ file, dataFolder, databaseUrl, adapterBucket, onProgress, signal }),
   );
   const { created_at, rows, adapters, missing_adapters, migrations, ledger } = report;
   const { ok, differences } = ledger;
   print(
     options,
-    { data_folder, created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } },
+    { data_folder: dataFolder, created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } },
     [
-      `${data_folder}: as of ${created_at}, ${rows} rows, ${adapters} adapters`,
+      `${dataFolder}: as of ${created_at}, ${rows} rows, ${adapters} adapters`,
       ...missingLines(missing_adapters),
       ...(migrations.length === 0 ? [] : [`brought to the newest schema: ${migrations.join(', ')}`]),
       ok ? 'the ledger agrees with its entries' : 'the ledger did not agree with its entries when the backup was made:',

@@ -18,10 +18,10 @@ export function addConsoleCommands(program: Command): void {
   addOperatorOptions(
     console
       .command('link')
-      .description('a one-time link that sets up the owner, or resets the password of the account of --email')
-      .option('--email <address>', 'whose account; without it, whoever opens the link chooses')
-      .addOption(new Option('--role <role>', 'owner of all projects unless told').choices(memberRoles))
-      .option('--project <name>', 'the role is for this project alone'),
+      .description('print a link, for use once, that sets up the owner or resets a password')
+      .option('--email <address>', 'the account; without it, whoever opens the link chooses')
+      .addOption(new Option('--role <role>', 'the role of the account (owner)').choices(memberRoles))
+      .option('--project <name>', 'give the role in this project only'),
   ).action(link);
 }
 
@@ -32,12 +32,12 @@ async function link(options: LinkOptions): Promise<void> {
   const operator = operatorOf(options);
   const { token, expires_at } = await withDatabase(options, async (db) => {
     const { project } = options;
-    const project_id = project === undefined ? null : (await requireProject(db, project)).id;
+    const projectId = project === undefined ? null : (await requireProject(db, project)).id;
     const role = await roleOfLink(db, { email, role: options.role ?? null });
-    return makeLink(db, operator, { email, role, project_id });
+    return makeLink(db, operator, { email, role, project_id: projectId });
   });
-  const { data_folder, base_url, host, port } = readConfig(options);
-  const url = linkUrl(base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`, token);
+  const { dataFolder, baseUrl, host, port } = readConfig(options);
+  const url = linkUrl(baseUrl ?? (await readServiceAddress(dataFolder)) ?? `http://${host}:${port}`, token);
   print(options, { url, expires_at }, [url, `It works once, until ${expires_at.toISOString()}.`]);
 }
 

@@ -14,25 +14,25 @@ interface GrantOptions extends OperatorOptions {
 }
 
 export function addCreditCommands(program: Command): void {
-  const credit = program.command('credit').description('what projects may spend');
+  const credit = program.command('credit').description('the credit of projects');
 
   addOperatorOptions(
     credit
       .command('grant')
       .description('give credit to a project')
       .requiredOption('--project <name>', 'the project')
-      .requiredOption('--usd <amount>', 'how much, with at most 6 decimals'),
+      .requiredOption('--usd <amount>', 'the amount, with at most 6 decimals'),
   ).action(async (options: GrantOptions) => {
-    const amount_microusd = parseUsd(options.usd);
-    if (amount_microusd === 0) throw new UsageError('the amount must be more than zero');
+    const amountMicrousd = parseUsd(options.usd);
+    if (amountMicrousd === 0) throw new UsageError('the amount must be more than zero');
     const operator = operatorOf(options);
     const balance = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, options.project);
       const { kind } = await audited(
         db,
         operator,
-        (trx) => grantCredit(trx, { project_id: id, amount_microusd, memo: 'granted by an operator' }),
-        () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd } }),
+        (trx) => grantCredit(trx, { project_id: id, amount_microusd: amountMicrousd, memo: 'granted by an operator' }),
+        () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd: amountMicrousd } }),
       );
       if (kind === 'too_much')
         throw new UsageError(
@@ -49,7 +49,7 @@ export function addBalanceCommand(program: Command): void {
   addPrintOptions(
     program
       .command('balance')
-      .description('what a project has, holds for running work, and has spent')
+      .description('the available, reserved and spent credit of a project')
       .requiredOption('--project <name>', 'the project'),
   ).action(async (options: PrintOptions & { readonly project: string }) => {
     const { available_microusd, reserved_microusd, spent_microusd } = await withDatabase(options, async (db) =>

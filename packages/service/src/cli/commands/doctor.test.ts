@@ -17,16 +17,16 @@ const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url
 describe('engraft doctor, with a teacher elsewhere', () => {
   let database: TestDatabase;
   let teacher: FaultyTeacher;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
     database = await openTestDatabase();
     teacher = await startFaultyTeacher(answerWith('hello'));
   });
   after(async () => {
     await teacher.stop();
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   async function doctor(reply: FaultyTeacher['reply'], variables: NodeJS.ProcessEnv = {}) {
@@ -34,7 +34,7 @@ describe('engraft doctor, with a teacher elsewhere', () => {
     const env = {
       ...process.env,
       DATABASE_URL: database.url,
-      ENGRAFT_DATA_DIR: data_folder,
+      ENGRAFT_DATA_DIR: dataFolder,
       ENGRAFT_ENGINE: 'off',
       ENGRAFT_TEACHER_URL: teacher.url,
       ENGRAFT_TEACHER_MODEL: 'large',
@@ -83,17 +83,17 @@ describe('engraft doctor, with a teacher elsewhere', () => {
 
 describe('engraft doctor, with a bucket of adapters', () => {
   let stub: StubBucket;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     stub = await startStubBucket();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
   });
   after(async () => {
     await stub.stop();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
   const doctor = async () => {
-    const env = { ...process.env, ...stub.environment, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off' };
+    const env = { ...process.env, ...stub.environment, ENGRAFT_DATA_DIR: dataFolder, ENGRAFT_ENGINE: 'off' };
     const child = spawn(process.execPath, [program, 'doctor'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'exit') as Promise<[number]>;
     const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { jump_ms_min } from '../../clock/measureJump.js';
+import { minJumpMs } from '../../clock/measureJump.js';
 import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
@@ -17,7 +17,7 @@ import { withoutSecrets } from '../withoutSecrets.js';
 interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, or what is wrong. */
+  /** The finding, or the fault. */
   readonly detail: string;
 }
 
@@ -31,7 +31,7 @@ export function addDoctorCommand(program: Command): void {
     const checks: Check[] = [];
     const wanted = {
       ...examinations,
-      ...(config.adapter_bucket === null ? {} : { adapters: examineBucket }),
+      ...(config.adapterBucket === null ? {} : { adapters: examineBucket }),
       ...(config.teacher === null ? {} : { teacher: examineTeacher }),
       ...(config.tracing === null ? {} : { traces: examineTracing }),
     };
@@ -77,19 +77,19 @@ function examineNode(): string {
 
 /** Makes nothing, since the folder may have been mistyped. */
 async function examineDataFolder(config: Config): Promise<string> {
-  const { data_folder } = config;
-  if (!(await exists(data_folder))) return `${data_folder} is not there yet: \`engraft serve\` makes it`;
-  await makeDataFolder(data_folder);
-  return data_folder;
+  const { dataFolder } = config;
+  if (!(await exists(dataFolder))) return `${dataFolder} is not there yet: \`engraft serve\` makes it`;
+  await makeDataFolder(dataFolder);
+  return dataFolder;
 }
 
 async function examineDatabase(config: Config): Promise<string> {
-  if (!(await hasDatabase(config))) return `none in ${config.data_folder} yet: \`engraft serve\` makes one`;
-  return withInstallation(config, async ({ db, unrestricted_because }) => {
+  if (!(await hasDatabase(config))) return `none in ${config.dataFolder} yet: \`engraft serve\` makes one`;
+  return withInstallation(config, async ({ db, unrestrictedBecause }) => {
     if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
     const rights =
-      unrestricted_because === null ? '' : `, with the rights of the owner of its tables: ${unrestricted_because}`;
-    return (config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
+      unrestrictedBecause === null ? '' : `, with the rights of the owner of its tables: ${unrestrictedBecause}`;
+    return (config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
   });
 }
 
@@ -104,7 +104,7 @@ async function withInstallation<Found>(
   config: Config,
   examine: (installation: Installation) => Promise<Found>,
 ): Promise<Found> {
-  const installation = await openInstallation(config, { max_connections: 1 });
+  const installation = await openInstallation(config, { maxConnections: 1 });
   try {
     return await examine(installation);
   } finally {
@@ -117,16 +117,14 @@ async function withInstallation<Found>(
  */
 async function examineClock({ db }: Installation): Promise<string> {
   const { now_ms, seen_ms, leapt_ms } = await readClock(db);
-  const seconds = (duration_ms: number): string => `${Math.round(Math.abs(duration_ms) / 1000)} seconds`;
-  const ahead_ms = now_ms - Date.now();
-  if (Math.abs(ahead_ms) > jump_ms_min) {
-    const direction = ahead_ms > 0 ? 'ahead of' : 'behind';
-    throw new Error(
-      `the database's clock is ${seconds(ahead_ms)} ${direction} this machine's: set the wrong one right`,
-    );
+  const seconds = (durationMs: number): string => `${Math.round(Math.abs(durationMs) / 1000)} seconds`;
+  const aheadMs = now_ms - Date.now();
+  if (Math.abs(aheadMs) > minJumpMs) {
+    const direction = aheadMs > 0 ? 'ahead of' : 'behind';
+    throw new Error(`the database's clock is ${seconds(aheadMs)} ${direction} this machine's: set the wrong one right`);
   }
-  const time = (at_ms: number): string => new Date(at_ms).toISOString();
-  if (seen_ms - now_ms > jump_ms_min) {
+  const time = (atMs: number): string => new Date(atMs).toISOString();
+  if (seen_ms - now_ms > minJumpMs) {
     throw new Error(
       `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back`,
     );
@@ -135,11 +133,11 @@ async function examineClock({ db }: Installation): Promise<string> {
   return `it is ${time(now_ms)}; the service last looked ${seconds(now_ms - seen_ms)} ago${leap}`;
 }
 
-async function examineModel({ engine, model_folder }: Config): Promise<string> {
+async function examineModel({ engine, modelFolder }: Config): Promise<string> {
   if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
   const { loadPromptMeter } = await import('../../startup/model.js');
-  const { contextLength } = await loadPromptMeter(model_folder);
-  return `${model_folder}, ${contextLength} tokens of context`;
+  const { contextLength } = await loadPromptMeter(modelFolder);
+  return `${modelFolder}, ${contextLength} tokens of context`;
 }
 
 async function examineEngine(config: Config): Promise<string> {
@@ -174,11 +172,11 @@ function describeVersions({ retained, of_another_model }: VersionsByModel): stri
 
 /** Writes, reads and deletes a small object, and looks whether the adapters of the database are there. */
 async function examineBucket(config: Config): Promise<string> {
-  if (config.adapter_bucket === null) return 'in the data folder';
+  if (config.adapterBucket === null) return 'in the data folder';
   const { openS3Bucket } = await import('../../adapterStore/bucket/s3Bucket.js');
   const { probeBucket } = await import('../../adapterStore/bucket/probeBucket.js');
-  const bucket = openS3Bucket(config.adapter_bucket);
-  const patience = AbortSignal.timeout(probe_ms_max);
+  const bucket = openS3Bucket(config.adapterBucket);
+  const patience = AbortSignal.timeout(maxProbeMs);
   try {
     await probeBucket(bucket, patience);
     if (await hasDatabase(config)) await withInstallation(config, ({ db }) => assertBucketOf(db, bucket, patience));
@@ -188,7 +186,7 @@ async function examineBucket(config: Config): Promise<string> {
   return `${bucket.url} can be written, read and deleted from`;
 }
 
-const probe_ms_max = 120_000;
+const maxProbeMs = 120_000;
 
 function examineTracing(config: Config): string {
   const tracing = usableTracing(config);

@@ -16,47 +16,49 @@ const later = 'Workers delete the files of its adapters within five minutes.';
 
 /** `engraft subject erase` and `engraft tenant erase`. Erased data does not come back. */
 export function addErasureCommands(program: Command): void {
-  const subject = program.command('subject').description('what callers taught, by subject');
+  const subject = program.command('subject').description('the subjects of projects');
   addOperatorOptions(
     subject
       .command('erase')
       .argument('<subject>')
-      .description('erase a subject for good: its versions, the answers of its jobs, its name; not what they cost')
+      .description(
+        'erase a subject for good: its versions, its name and the answers of its jobs; charges stay on record',
+      )
       .requiredOption('--project <name>', 'the project')
       .option('--tenant <tenant>', "the subject's tenant (the project namespace)"),
   ).action(async (name: string, options: EraseOptions) => {
     const operator = operatorOf(options);
-    const tenant_id = options.tenant === undefined ? null : parseName('tenant', options.tenant);
+    const tenantId = options.tenant === undefined ? null : parseName('tenant', options.tenant);
     parseName('subject', name);
     const outcome = await withDatabase(options, async (db) => {
-      const { id: project_id } = await requireProject(db, options.project);
-      return eraseSubject(db, operator, { project_id, tenant_id, name });
+      const { id: projectId } = await requireProject(db, options.project);
+      return eraseSubject(db, operator, { project_id: projectId, tenant_id: tenantId, name });
     });
     if (outcome.kind === 'not_found') throw new CommandFailure(`there is no subject '${name}' there`);
     const { versions, jobs } = outcome.erased;
-    print(options, { subject_id: name, tenant_id, versions, jobs }, [
+    print(options, { subject_id: name, tenant_id: tenantId, versions, jobs }, [
       `${name} is erased, with ${versions} versions and what was kept of ${jobs} jobs. ${later}`,
     ]);
   });
 
-  const tenant = program.command('tenant').description("a project's customers");
+  const tenant = program.command('tenant').description('the tenants of projects');
   addOperatorOptions(
     tenant
       .command('erase')
       .argument('<tenant>')
-      .description('erase a tenant for good: all its subjects and jobs and its name, and revoke its keys')
+      .description('erase a tenant for good: its subjects, its jobs and its name; and revoke its keys')
       .requiredOption('--project <name>', 'the project'),
-  ).action(async (tenant_id: string, options: EraseOptions) => {
+  ).action(async (tenantId: string, options: EraseOptions) => {
     const operator = operatorOf(options);
-    parseName('tenant', tenant_id);
+    parseName('tenant', tenantId);
     const outcome = await withDatabase(options, async (db) => {
-      const { id: project_id } = await requireProject(db, options.project);
-      return eraseTenant(db, operator, { project_id, tenant_id });
+      const { id: projectId } = await requireProject(db, options.project);
+      return eraseTenant(db, operator, { project_id: projectId, tenant_id: tenantId });
     });
-    if (outcome.kind === 'not_found') throw new CommandFailure(`there is nothing of a tenant '${tenant_id}' there`);
+    if (outcome.kind === 'not_found') throw new CommandFailure(`there is nothing of a tenant '${tenantId}' there`);
     const { subjects, versions, jobs, keys } = outcome.erased;
-    print(options, { tenant_id, subjects, versions, jobs, keys }, [
-      `${tenant_id} is erased: ${subjects} subjects with ${versions} versions, what was kept of ${jobs} jobs, ` +
+    print(options, { tenant_id: tenantId, subjects, versions, jobs, keys }, [
+      `${tenantId} is erased: ${subjects} subjects with ${versions} versions, what was kept of ${jobs} jobs, ` +
         `${keys} keys. ${later}`,
     ]);
   });

@@ -29,13 +29,13 @@ export function addEvalCommand(program: Command): void {
         "or paragraphs with questions in SQuAD's format or one a line; may be compressed (.gz)",
     )
     .description('measure what learning each passage is worth, with the model of ENGRAFT_MODEL_DIR; needs no service')
-    .option('--chain <n>', 'learn so many passages one on top of the other', '1')
+    .option('--chain <n>', 'learn this many passages, each on top of the one before', '1')
     .option(
       '--gold',
       "train the file's own pairs: the first phrasing of each question, while the others are only asked",
     )
-    .option('--passages <n>', 'so many, evenly over the file')
-    .option('--seed <n>', 'of the randomness in learning', '1')
+    .option('--passages <n>', 'use only this many passages, spread evenly over the file')
+    .option('--seed <n>', 'the seed of the randomness in learning', '1')
     .option('--max-cost-usd <amount>', 'the most that learning one passage may cost', '20')
     .option('--json <file>', 'write every figure to a file')
     .option('--plot <file>', 'write a bar chart to an SVG file')
@@ -98,11 +98,11 @@ async function readPassages(file: string): Promise<readonly PassageEntry[]> {
 }
 
 /** At the current prices. Hosting is not computation, and is left out. */
-function budgetOf(max_compute_microusd: number): LearningBudget {
+function budgetOf(maxComputeMicrousd: number): LearningBudget {
   const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
   const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
   return {
-    max_compute_microusd,
+    max_compute_microusd: maxComputeMicrousd,
     input_nanousd_per_token,
     output_nanousd_per_token,
     cached_input_nanousd_per_token,

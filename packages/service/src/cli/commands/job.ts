@@ -28,25 +28,25 @@ export function addJobCommands(program: Command): void {
   addPrintOptions(
     job
       .command('list')
-      .description('jobs, newest first')
-      .option('--project <name>', 'of one project')
-      .addOption(new Option('--status <status...>', 'in one of these').choices(jobStatuses))
-      .addOption(new Option('--kind <kind>', 'of one kind').choices(jobKind.options))
-      .option('--limit <n>', 'how many', '50'),
+      .description('list jobs, newest first')
+      .option('--project <name>', 'list jobs of this project only')
+      .addOption(new Option('--status <status...>', 'list jobs in these states only').choices(jobStatuses))
+      .addOption(new Option('--kind <kind>', 'list jobs of this kind only').choices(jobKind.options))
+      .option('--limit <n>', 'the number of jobs to list', '50'),
   ).action(list);
 
   addPrintOptions(
     job
       .command('show')
       .argument('<id>')
-      .description('one job: all but what its caller sent and what the model answered'),
+      .description('show a job, without what its caller sent and what the model answered'),
   ).action(show);
 
   addOperatorOptions(
     job
       .command('cancel')
       .argument('<id>')
-      .description('end a job that waits or runs, without charge; a worker drops one that runs within seconds'),
+      .description('end a waiting or running job without charge; within seconds its worker stops working on it'),
   ).action(cancel);
 
   addOperatorOptions(
@@ -54,8 +54,8 @@ export function addJobCommands(program: Command): void {
       .command('resolve')
       .argument('<id>')
       .description('settle a job in reconciliation_required: charge an amount, or release its reservation')
-      .addOption(new Option('--charge-microusd <n>', 'what is owed').conflicts('release'))
-      .option('--release', 'nothing is owed'),
+      .addOption(new Option('--charge-microusd <n>', 'charge this amount').conflicts('release'))
+      .option('--release', 'charge nothing'),
   ).action(resolve);
 }
 
@@ -152,17 +152,22 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
   if (options.chargeMicrousd === undefined && options.release !== true) {
     throw new UsageError('say what is owed: --charge-microusd N or --release');
   }
-  const charged_microusd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
+  const chargedMicrousd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, (db) =>
     audited(
       db,
       operator,
-      (trx) => resolveJob(trx, id, charged_microusd),
+      (trx) => resolveJob(trx, id, chargedMicrousd),
       (resolved) => {
         if (resolved.kind !== 'resolved') return null;
         const { project_id, reserved_microusd } = resolved;
-        return { action: 'job.resolve', project_id, target: id, details: { reserved_microusd, charged_microusd } };
+        return {
+          action: 'job.resolve',
+          project_id,
+          target: id,
+          details: { reserved_microusd, charged_microusd: chargedMicrousd },
+        };
       },
     ),
   );
@@ -174,8 +179,8 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
     case 'above_reservation':
       throw new CommandFailure(`job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`);
     case 'resolved':
-      print(options, { id, status: 'failed', charged_microusd }, [
-        `${id} settled: ${formatUsd(charged_microusd)}`,
+      print(options, { id, status: 'failed', charged_microusd: chargedMicrousd }, [
+        `${id} settled: ${formatUsd(chargedMicrousd)}`,
         ...(options.reason === undefined ? ['No reason is recorded: --reason gives one.'] : []),
       ]);
   }

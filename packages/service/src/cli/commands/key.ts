@@ -31,17 +31,21 @@ export function addKeyCommands(program: Command): void {
       .command('create')
       .description('make a key and print its secret, once')
       .requiredOption('--project <name>', 'the project that the key belongs to')
-      .option('--name <name>', 'what the key is for', 'key')
+      .option('--name <name>', 'a name for the key', 'key')
       .option('--scope <scope>', 'read, inference, internalize or adapters; repeat it for several (inference)', collect)
       .option('--tenant <tenant>', 'restrict the key to one tenant')
-      .addOption(new Option('--expires <lifetime>', '90d unless told').choices(keyLifetimes).conflicts('expiresAt'))
-      .option('--expires-at <timestamp>', 'when it expires, in ISO 8601'),
+      .addOption(
+        new Option('--expires <lifetime>', 'the lifetime of the key (90d)')
+          .choices(keyLifetimes)
+          .conflicts('expiresAt'),
+      )
+      .option('--expires-at <timestamp>', 'the time at which the key expires, in ISO 8601'),
   ).action(create);
 
   addPrintOptions(
     key
       .command('list')
-      .description('the keys of a project, without their secrets')
+      .description('list the keys of a project, without their secrets')
       .requiredOption('--project <name>', 'the project'),
   ).action(async (options: PrintOptions & { readonly project: string }) => {
     const keys = await withDatabase(options, async (db) =>
@@ -80,14 +84,14 @@ async function create(options: CreateOptions): Promise<void> {
   };
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
-    const { id: project_id } = await requireProject(db, options.project);
+    const { id: projectId } = await requireProject(db, options.project);
     return audited(
       db,
       operator,
-      (trx) => createKey(trx, { ...wanted, project_id }),
+      (trx) => createKey(trx, { ...wanted, project_id: projectId }),
       (created) =>
         created.kind === 'created'
-          ? { action: 'key.create', project_id, target: created.key.id, details: wanted }
+          ? { action: 'key.create', project_id: projectId, target: created.key.id, details: wanted }
           : null,
     );
   });
@@ -112,9 +116,9 @@ function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
   if (expiresAt !== undefined) {
     const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
     if (!parsed.success) throw new UsageError(`'${expiresAt}' is not a timestamp like 2027-01-31T12:00:00Z`);
-    const expires_at = new Date(parsed.data);
-    if (expires_at.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
-    return expires_at;
+    const expiry = new Date(parsed.data);
+    if (expiry.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
+    return expiry;
   }
   return expiryAfter(expires);
 }
@@ -135,7 +139,7 @@ function describe(keys: readonly ApiKey[]): string[] {
   return table([head, ...rows]);
 }
 
-function describeExpiry(expires_at: Date | null): string {
-  if (expires_at === null) return 'never expires';
-  return `${expires_at.getTime() <= Date.now() ? 'expired' : 'expires'} ${expires_at.toISOString()}`;
+function describeExpiry(expiresAt: Date | null): string {
+  if (expiresAt === null) return 'never expires';
+  return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'expires'} ${expiresAt.toISOString()}`;
 }

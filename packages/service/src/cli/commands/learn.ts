@@ -21,18 +21,18 @@ export function addLearnCommand(program: Command): void {
       .command('learn')
       .argument('<file>', 'the passage, as UTF-8 text; - for standard input')
       .description('learn a passage through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
-      .requiredOption('--subject <subject>', 'who learns it')
+      .requiredOption('--subject <subject>', 'the subject that learns it')
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
       .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
       .option('--no-activate', 'keep the new version, without making it the active one'),
   ).action(async (file: string, options: LearnOptions) => {
-    const max_cost_microusd = parseUsd(options.maxCostUsd);
+    const maxCostMicrousd = parseUsd(options.maxCostUsd);
     const content = await readPassage(file);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
-    const started_at_ms = Date.now();
+    const startedAtMs = Date.now();
     const receipt = await client.internalizations.create(
-      { subject_id: options.subject, content, max_cost_microusd, activate: options.activate },
+      { subject_id: options.subject, content, max_cost_microusd: maxCostMicrousd, activate: options.activate },
       call,
     );
     // "Progress on a terminal": elsewhere, standard error is only for the one line of a failure.
@@ -55,7 +55,7 @@ export function addLearnCommand(program: Command): void {
         progress.stop();
         for (const signal of signals) process.off(signal, interrupt);
       });
-    const seconds = (Date.now() - started_at_ms) / 1000;
+    const seconds = (Date.now() - startedAtMs) / 1000;
     print(options, job, describe(job, seconds));
     if (job.status !== 'ready') throw new CommandFailure(`${job.id} ended as ${job.status}${whyOf(job)}`);
   });
@@ -76,7 +76,7 @@ async function readPassage(file: string): Promise<string> {
   const text = decoded(bytes);
   // Replacement characters would be learned, and charged.
   if (text === null) throw new CommandFailure(`${name} is not UTF-8 text`);
-  const { learning_content_min_units: min, learning_content_max_units: max } = limits;
+  const { minLearningContentUnits: min, maxLearningContentUnits: max } = limits;
   if (text.length < min || text.length > max) {
     const advice = text.length < min ? '' : '; learn it in parts, one after another';
     throw new CommandFailure(`${name} has ${text.length} characters, and a passage has ${min} to ${max}${advice}`);

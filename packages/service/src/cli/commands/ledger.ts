@@ -4,10 +4,10 @@ import { print } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, withDatabase } from '../withDatabase.js';
 
 export function addLedgerCommands(program: Command): void {
-  const ledger = program.command('ledger').description('the books');
+  const ledger = program.command('ledger').description('the record of credit and charges');
 
   addPrintOptions(
-    ledger.command('verify').description('recompute every balance and invariant from the entries'),
+    ledger.command('verify').description('recompute every balance from the entries, and check every rule'),
   ).action(async (options: PrintOptions) => {
     const report = await withDatabase(options, verifyLedger);
     const { ok, projects, transfers, differences } = report;

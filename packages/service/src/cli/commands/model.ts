@@ -16,7 +16,7 @@ interface JsonOption {
 
 /** `engraft model`: checkpoints from a Hugging Face hub, in the cache that Python's tools share. */
 export function addModelCommands(program: Command): void {
-  const model = program.command('model').description('checkpoints from a Hugging Face hub, or of GGUF files');
+  const model = program.command('model').description('checkpoints from a Hugging Face hub or from GGUF files');
   model
     .command('pull')
     .argument('<name>', 'ORG/NAME, or ORG/NAME@REVISION: a branch, a tag or a commit; main by default')
@@ -25,7 +25,7 @@ export function addModelCommands(program: Command): void {
     .action(pull);
   model
     .command('list')
-    .description('the models in the cache, and which of them can be served')
+    .description('list the models in the cache, and say which of them can be served')
     .option('--json', 'print one JSON document')
     .action(list);
   model

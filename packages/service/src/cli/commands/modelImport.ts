@@ -17,8 +17,8 @@ interface ModelImportOptions {
 export function addModelImportCommand(model: Command): void {
   model
     .command('import')
-    .description('make a checkpoint folder of a GGUF file: a Llama, Mistral, Qwen2 or Qwen3')
-    .argument('<file>', 'the file, as llama.cpp and its kin use it')
+    .description('make a checkpoint folder from a GGUF file: a Llama, Mistral, Qwen2 or Qwen3')
+    .argument('<file>', 'the file, in the format of llama.cpp')
     .option('--out <dir>', 'a new folder; by default beside the file, with its name')
     .option('--f16', 'round all weights to F16, which takes half the room')
     .option('--chat-template <file>', 'a Jinja template in place of the one in the file')

@@ -17,7 +17,7 @@ export function addProjectCommands(program: Command): void {
       .command('create')
       .argument('<name>')
       .description('make a project')
-      .option('--new', 'make the database, too, where there is none'),
+      .option('--new', 'make the database, too, if there is none'),
   ).action(async (name: string, options: OperatorOptions & { readonly new?: boolean }) => {
     if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
       throw new UsageError(
@@ -41,7 +41,7 @@ export function addProjectCommands(program: Command): void {
     print(options, outcome.project, describe([outcome.project]));
   });
 
-  addPrintOptions(project.command('list').description('all projects')).action(async (options: PrintOptions) => {
+  addPrintOptions(project.command('list').description('list all projects')).action(async (options: PrintOptions) => {
     const projects = await withDatabase(options, listProjects);
     print(options, projects, describe(projects));
   });

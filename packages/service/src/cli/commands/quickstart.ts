@@ -24,20 +24,20 @@ export function addQuickstartCommand(program: Command): void {
 }
 
 async function quickstart(options: QuickstartOptions): Promise<void> {
-  const { data_folder } = readConfig(options);
+  const { dataFolder } = readConfig(options);
   const sample = await readSample();
   const { signal, dispose } = untilInterrupted();
   let stopped = 'no service was started';
-  let going_on = '';
+  let goingOn = '';
   try {
-    const model = options.model === undefined ? null : await prepareModel(options.model, data_folder, signal);
+    const model = options.model === undefined ? null : await prepareModel(options.model, dataFolder, signal);
     stopped = 'the service that this command had started is stopped';
-    const onLearning = (job_id: string): void => {
-      going_on = `, and ${job_id} goes on when a service is started with it`;
+    const onLearning = (jobId: string): void => {
+      goingOn = `, and ${jobId} goes on when a service is started with it`;
     };
-    const service = await start(data_folder, model, signal);
+    const service = await start(dataFolder, model, signal);
     try {
-      await tellStory(await openClient(data_folder, service), sample, { signal, onLearning });
+      await tellStory(await openClient(dataFolder, service), sample, { signal, onLearning });
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new CommandFailure(`${what}; ${advice}`);
@@ -47,7 +47,7 @@ async function quickstart(options: QuickstartOptions): Promise<void> {
     process.stdout.write(nextSteps(model));
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CommandInterrupted(`interrupted: ${stopped}; what is in ${data_folder} remains${going_on}`);
+    throw new CommandInterrupted(`interrupted: ${stopped}; what is in ${dataFolder} remains${goingOn}`);
   } finally {
     dispose();
   }
@@ -63,23 +63,23 @@ function untilInterrupted(): { readonly signal: AbortSignal; readonly dispose: (
 
 const advice = 'the lines above are the log, and `npx engraft doctor` checks the installation';
 
-async function start(data_folder: string, model: string | null, signal: AbortSignal): Promise<StartedService> {
+async function start(dataFolder: string, model: string | null, signal: AbortSignal): Promise<StartedService> {
   process.stdout.write('  … Starting PostgreSQL, engine and API');
-  const started_at_ms = performance.now();
+  const startedAtMs = performance.now();
   const served = model === null ? [] : ['--model', model];
-  const service = await startService(['--data', data_folder, ...served], signal);
+  const service = await startService(['--data', dataFolder, ...served], signal);
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
   if (service === null) throw new CommandFailure(`the service did not start; ${advice}`);
-  const seconds = (performance.now() - started_at_ms) / 1000;
+  const seconds = (performance.now() - startedAtMs) / 1000;
   process.stdout.write(`  ✓ Service at ${service.url} (${seconds.toFixed(1)} s)\n`);
   return service;
 }
 
 /** A client of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
-async function openClient(data_folder: string, { url }: StartedService): Promise<EngraftClient> {
-  const apiKey = await readDefaultKey(data_folder);
+async function openClient(dataFolder: string, { url }: StartedService): Promise<EngraftClient> {
+  const apiKey = await readDefaultKey(dataFolder);
   if (apiKey !== null) return new EngraftClient({ baseUrl: url, apiKey });
-  throw new Error(`${data_folder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
+  throw new Error(`${dataFolder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
 }
 
 function nextSteps(model: string | null): string {

@@ -5,17 +5,17 @@ import { addDataOption, CommandFailure } from '../withDatabase.js';
 
 /** `engraft serve`, and its parts for several machines: `engraft api` and `engraft worker`. */
 export function addServiceCommands(program: Command): void {
-  const serve = program.command('serve').description('API, worker and engine in one process');
+  const serve = program.command('serve').description('run the API and a worker with its engine');
   addAddressOptions(addModelOption(addDataOption(serve))).action((flags: ConfigFlags) =>
     run(flags, { api: true, worker: true }, 'serve'),
   );
 
-  const api = program.command('api').description('the API alone (needs DATABASE_URL)');
+  const api = program.command('api').description('run the API alone (needs DATABASE_URL)');
   addAddressOptions(addModelOption(addDataOption(api))).action((flags: ConfigFlags) =>
     run(flags, { api: true, worker: false }, 'api'),
   );
 
-  const worker = program.command('worker').description('a worker and its engine alone (needs DATABASE_URL)');
+  const worker = program.command('worker').description('run a worker with its engine alone (needs DATABASE_URL)');
   addModelOption(addDataOption(worker)).action((flags: ConfigFlags) =>
     run(flags, { api: false, worker: true }, 'worker'),
   );
@@ -30,13 +30,13 @@ function addModelOption(command: Command): Command {
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option('--host <host>', 'where to listen (ENGRAFT_HOST, or 127.0.0.1)')
-    .option('--port <port>', 'where to listen (ENGRAFT_PORT, or 8080); 0: any free port');
+    .option('--host <host>', 'the address to listen on (ENGRAFT_HOST, or 127.0.0.1)')
+    .option('--port <port>', 'the port to listen on (ENGRAFT_PORT, or 8080); 0: any free port');
 }
 
 async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string): Promise<void> {
   const config = readConfig({ ...flags, model: await folderOf(model) });
-  if (!(roles.api && roles.worker) && config.database_url === null) {
+  if (!(roles.api && roles.worker) && config.databaseUrl === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
   // Loaded only here: other commands start faster without the web server and the engine.

@@ -37,23 +37,25 @@ interface ImportOptions extends SubjectOptions, OperatorOptions {
 }
 
 export function addSubjectCommands(program: Command): void {
-  const exporting = program.command('export').description('take something to another installation');
+  const exporting = program.command('export').description('write a file for another installation');
   addSubjectOptions(
     exporting
       .command('subject')
       .argument('<name>')
       .argument('<file>')
       .description('write the active version of a subject, with its adapter, into a file')
-      .option('--all', 'all its retained versions of the same base model'),
+      .option('--all', 'write all retained versions of the same base model'),
   ).action(runExport);
 
-  const importing = program.command('import').description('bring something from another installation');
+  const importing = program.command('import').description('read a file from another installation');
   addImportOptions(
     importing
       .command('subject')
       .argument('<file>')
-      .description('make versions of an exported subject; the active one is used where the subject uses base')
-      .option('--as <name>', 'what it is called here'),
+      .description(
+        'make versions from an exported subject; its active one becomes active if the subject here uses base',
+      )
+      .option('--as <name>', 'the name of the subject here'),
   ).action(runImport);
 }
 
@@ -73,11 +75,18 @@ function withSubject(command: Command): Command {
 
 async function runExport(name: string, file: string, options: ExportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
-    const { id: project_id } = await requireProject(db, options.project);
-    const subject = { project_id, tenant_id, name, all: options.all === true, file, engraft_version: engraftVersion };
+    const { id: projectId } = await requireProject(db, options.project);
+    const subject = {
+      project_id: projectId,
+      tenant_id: tenantId,
+      name,
+      all: options.all === true,
+      file,
+      engraft_version: engraftVersion,
+    };
     const store = await findAdapterStore(db, config);
     return exportSubject(db, store, subject).finally(() => store.close());
   });
@@ -107,11 +116,11 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
-    const { id: project_id } = await requireProject(db, options.project);
+    const { id: projectId } = await requireProject(db, options.project);
     const store = await findAdapterStore(db, config);
     const staging = await mkdtemp(path.join(store.staging, importingPrefix));
     try {
@@ -121,14 +130,14 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       return await audited(
         db,
         operator,
-        (trx) => importSubject(trx, store, { ...read, project_id, tenant_id, name }),
+        (trx) => importSubject(trx, store, { ...read, project_id: projectId, tenant_id: tenantId, name }),
         (imported) =>
           imported.kind === 'imported'
             ? {
                 action: 'subject.import',
-                project_id,
+                project_id: projectId,
                 target: name,
-                details: { tenant_id, versions: imported.versions.map(({ id }) => id) },
+                details: { tenant_id: tenantId, versions: imported.versions.map(({ id }) => id) },
               }
             : null,
       );

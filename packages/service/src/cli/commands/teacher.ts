@@ -34,20 +34,24 @@ export function addTeacherCommands(program: Command): void {
       '--data <file>',
       "paragraphs with questions, in SQuAD's format or one a line; may be compressed (.gz)",
     )
-    .requiredOption('--out <dir>', 'where the training is kept, and the adapter in the end, as `adapter`')
+    .requiredOption('--out <dir>', 'the folder that keeps the training and, at the end, `adapter`')
     .option('--from <dir>', 'a teaching adapter to go on from')
-    .option('--steps <n>', 'how many steps, four paragraphs each', '600')
-    .option('--seed <n>', 'decides the order of paragraphs and questions', '1')
-    .option('--questions <n>', 'how many to ask before and after, about titles that are not trained on; 0: none', '100')
+    .option('--steps <n>', 'the number of steps, each of four paragraphs', '600')
+    .option('--seed <n>', 'the seed of the order of paragraphs and questions', '1')
+    .option(
+      '--questions <n>',
+      'the number to ask before and after, about titles that are not trained on; 0: none',
+      '100',
+    )
     .option('--json', 'print one JSON document')
     .action(train);
   teacher
     .command('measure')
     .description('ask a checkpoint, with or without a teaching adapter, about paragraphs in its prompt')
     .requiredOption('--model <dir>', 'the checkpoint folder')
-    .requiredOption('--data <file>', 'as for training: asked are the titles that `train` keeps apart')
+    .requiredOption('--data <file>', 'the data of `train`, which keeps some titles apart: those are asked about')
     .option('--adapter <dir>', 'the teaching adapter; by default the checkpoint is asked as it is')
-    .option('--questions <n>', 'how many, each about another paragraph', '300')
+    .option('--questions <n>', 'the number of questions, each about another paragraph', '300')
     .option('--json', 'print one JSON document')
     .action(measure);
 }

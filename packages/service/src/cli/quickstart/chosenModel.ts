@@ -8,9 +8,9 @@ import { runCommand } from './ownProgram.js';
  * What `engraft serve --model` takes for the model that a person names: a folder as it is; a GGUF file is imported into
  * the data folder, and anything else is pulled by its name, unless that was done before.
  */
-export async function prepareModel(model: string, data_folder: string, signal: AbortSignal): Promise<string> {
+export async function prepareModel(model: string, dataFolder: string, signal: AbortSignal): Promise<string> {
   if (/\.gguf$/i.test(model)) {
-    const folder = importFolderOf(model, data_folder);
+    const folder = importFolderOf(model, dataFolder);
     const imported = ['model', 'import', path.resolve(model), '--out', folder];
     if (existsSync(folder) || (await runCommand(imported, signal))) return folder;
   } else {
@@ -21,11 +21,11 @@ export async function prepareModel(model: string, data_folder: string, signal: A
 }
 
 /** Another file of the same name, or one that was replaced, has another folder. */
-export function importFolderOf(model: string, data_folder: string): string {
+export function importFolderOf(model: string, dataFolder: string): string {
   const file = path.resolve(model);
   // A file that is not there is refused by the import, which says so.
   const found = statSync(file, { throwIfNoEntry: false });
   const identity = JSON.stringify([file, found?.size, found?.mtimeMs]);
-  const short_hash = createHash('sha256').update(identity).digest('hex').slice(0, 12);
-  return path.join(data_folder, 'models', `${path.basename(file).replace(/\.gguf$/i, '')}-${short_hash}`);
+  const shortHash = createHash('sha256').update(identity).digest('hex').slice(0, 12);
+  return path.join(dataFolder, 'models', `${path.basename(file).replace(/\.gguf$/i, '')}-${shortHash}`);
 }

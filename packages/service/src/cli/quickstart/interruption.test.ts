@@ -14,14 +14,14 @@ const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url
 
 describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
   let database: TestDatabase;
-  let data_folder: string;
+  let dataFolder: string;
   before(async () => {
     database = await openTestDatabase();
-    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-interrupted-'));
+    dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-interrupted-'));
   });
   after(async () => {
     await database.close();
-    await rm(data_folder, { recursive: true });
+    await rm(dataFolder, { recursive: true });
   });
 
   interface Interrupted {
@@ -32,7 +32,7 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
 
   /** As a terminal does it: the signal goes to the command and to what it has started. */
   async function interruptAt(line: RegExp): Promise<Interrupted> {
-    const child = spawn(process.execPath, [program, 'quickstart', '--data', data_folder], {
+    const child = spawn(process.execPath, [program, 'quickstart', '--data', dataFolder], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -42,11 +42,11 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
     const said = text(child.stderr);
     const left = once(child, 'exit') as Promise<[number | null]>;
     const lines: string[] = [];
-    let is_told = false;
+    let isTold = false;
     createInterface({ input: child.stdout }).on('line', (each) => {
       lines.push(each);
-      if (is_told || !line.test(each)) return;
-      is_told = true;
+      if (isTold || !line.test(each)) return;
+      isTold = true;
       process.kill(-group, 'SIGINT');
     });
     const [status] = await left;
@@ -54,7 +54,7 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
     return { status, said: await said, lines };
   }
 
-  const remains = (): string => `what is in ${data_folder} remains`;
+  const remains = (): string => `what is in ${dataFolder} remains`;
 
   it('says in one line that the service is stopped and what remains, and exits with 130', async () => {
     const { status, said, lines } = await interruptAt(/Service at/);
@@ -62,7 +62,7 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
     assert.equal(status, 130);
     const [, url = ''] = /Service at (\S+)/.exec(lines.join('\n')) ?? [];
     await assert.rejects(fetch(`${url}/healthz`));
-    assert.match(await readFile(path.join(data_folder, 'default-key'), 'utf8'), /^engraft_/);
+    assert.match(await readFile(path.join(dataFolder, 'default-key'), 'utf8'), /^engraft_/);
   });
 
   it('says so, too, while the service starts', async () => {

@@ -4,12 +4,12 @@ import { showLearningProgress } from '../learningProgress.js';
 import { formatUsd } from '../output.js';
 import type { Question, Sample } from './sample.js';
 
-const max_cost_microusd = 20_000_000;
+const maxCostMicrousd = 20_000_000;
 
 export interface StoryOptions {
   readonly signal: AbortSignal;
   /** The passage is being learned from now on, whoever waits for it. */
-  readonly onLearning: (job_id: string) => void;
+  readonly onLearning: (jobId: string) => void;
 }
 
 /** Asks base about the sample, learns it, and asks the new version the same. Prints all of it. */
@@ -19,13 +19,13 @@ export async function tellStory(
   { signal, onLearning }: StoryOptions,
 ): Promise<void> {
   const timestamp = new Date().toISOString().replaceAll(/[^0-9]/g, '');
-  const subject_id = `quickstart-${timestamp.slice(0, 14)}`;
+  const subjectId = `quickstart-${timestamp.slice(0, 14)}`;
   print(`\n  The passage (${file}):\n\n${indent(wrap(passage))}\n`);
-  const before = await askAll(client, signal, subject_id, questions, 'base');
-  const started_at_ms = performance.now();
-  const learned = await learn(client, subject_id, passage, { signal, onLearning });
-  const seconds = (performance.now() - started_at_ms) / 1000;
-  const after = await askAll(client, signal, subject_id, questions);
+  const before = await askAll(client, signal, subjectId, questions, 'base');
+  const startedAtMs = performance.now();
+  const learned = await learn(client, subjectId, passage, { signal, onLearning });
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const after = await askAll(client, signal, subjectId, questions);
 
   print('\n  The passage is in no prompt below; what is known is in the weights.\n');
   for (const [index, question] of questions.entries()) {
@@ -33,7 +33,7 @@ export async function tellStory(
     print(`      base         ${marked(question, before[index])}`);
     print(`      new version  ${marked(question, after[index])}\n`);
   }
-  for (const line of describe(learned, subject_id, seconds)) print(`  ${line}`);
+  for (const line of describe(learned, subjectId, seconds)) print(`  ${line}`);
 }
 
 interface Learned {
@@ -43,11 +43,12 @@ interface Learned {
 
 async function learn(
   client: EngraftClient,
-  subject_id: string,
+  subjectId: string,
   content: string,
   { signal, onLearning }: StoryOptions,
 ): Promise<Learned> {
-  const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd }, { signal });
+  const body = { subject_id: subjectId, content, max_cost_microusd: maxCostMicrousd };
+  const receipt = await client.internalizations.create(body, { signal });
   onLearning(receipt.id);
   const progress = showLearningProgress(process.stdout);
   const job = await client.jobs
@@ -62,17 +63,17 @@ async function learn(
 async function askAll(
   client: EngraftClient,
   signal: AbortSignal,
-  subject_id: string,
+  subjectId: string,
   questions: readonly Question[],
-  adapter_version?: string,
+  adapterVersion?: string,
 ): Promise<string[]> {
   return Promise.all(
     questions.map(async ({ question }) => {
       const body = {
-        subject_id,
+        subject_id: subjectId,
         messages: [{ role: 'user' as const, content: question }],
         max_output_tokens: 40,
-        ...(adapter_version === undefined ? {} : { adapter_version }),
+        ...(adapterVersion === undefined ? {} : { adapter_version: adapterVersion }),
       };
       const receipt = await client.inferences.create(body, { signal });
       const { id, status, result, error } = await client.jobs.wait(receipt.id, { signal });
@@ -87,12 +88,12 @@ function marked({ answer }: Question, given = ''): string {
   return `${given.toLowerCase().includes(answer.toLowerCase()) ? '✓' : '✗'} ${given}`;
 }
 
-function describe({ job, result }: Learned, subject_id: string, seconds: number): string[] {
+function describe({ job, result }: Learned, subjectId: string, seconds: number): string[] {
   const { charged_microusd, reserved_microusd } = job.billing;
   const { candidate, validation, training } = result;
   const { passed_count, total_count, base_passed_count } = validation;
   return [
-    `version     ${candidate?.version_id ?? 'none'}, active for subject ${subject_id}`,
+    `version     ${candidate?.version_id ?? 'none'}, active for subject ${subjectId}`,
     `validation  ${passed_count} of ${total_count} held-out questions (${base_passed_count} before learning)`,
     `training    ${training.steps} steps, ${training.tokens} tokens`,
     `charged     ${formatUsd(charged_microusd)} of ${formatUsd(reserved_microusd)} reserved`,

@@ -11,7 +11,7 @@ const looks = 4;
  * server watches in a session of its own, which outlives the process that began it. There is one such session at most.
  * If the server's account has no shell (Windows), the server runs on until its next user is the last one.
  */
-export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void {
+export function stopWhenAbandoned(url: string, abandonedAfterMs: number): void {
   const client = new pg.Client({
     connectionString: ownConnection(url, 'engraft-abandoned-server'),
     // Must not keep the process alive.
@@ -20,7 +20,7 @@ export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void
   client.on('error', () => undefined);
   const watch = async (): Promise<void> => {
     await client.connect();
-    await client.query(watching(abandoned_after_ms / looks / 1_000));
+    await client.query(watching(abandonedAfterMs / looks / 1_000));
     await client.end();
   };
   // It ends with the server, or has nothing to do.
@@ -31,7 +31,7 @@ export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void
  * Commits before it waits, so that it does not hold back vacuum. Its last lock keeps out users who would come just
  * before the stop, as in `closeSession`. No SQL function stops a server, so it sends a signal.
  */
-function watching(pause_seconds: number): string {
+function watching(pauseSeconds: number): string {
   return `DO $$
     DECLARE
       unused integer := 0;
@@ -39,7 +39,7 @@ function watching(pause_seconds: number): string {
       IF NOT pg_try_advisory_lock(${advisoryLocks.watcher}) THEN RETURN; END IF;
       LOOP
         COMMIT;
-        PERFORM pg_sleep(${pause_seconds});
+        PERFORM pg_sleep(${pauseSeconds});
         IF NOT pg_try_advisory_lock(${advisoryLocks.users}) THEN
           unused := 0;
           CONTINUE;

@@ -46,31 +46,31 @@ export interface AttachOptions {
   /** Called when the server was lost and could not be brought back at the same address. */
   readonly onLost?: (error: Error) => void;
   /** How long the server outlives its last user if that was killed: long enough to start the service again. */
-  readonly abandoned_after_ms?: number;
+  readonly abandonedAfterMs?: number;
 }
 
-const default_abandoned_after_ms = 60_000;
+const defaultAbandonedAfterMs = 60_000;
 
 /** Recovery after a power cut reads the whole log since the last checkpoint. */
-const attach_timeout_ms = 120_000;
+const attachTimeoutMs = 120_000;
 /** How long to retry a server that ends at once. The children of a killed one may take a moment to notice. */
-const failing_start_ms = 5_000;
+const failingStartMs = 5_000;
 /** How long a server that is no process of ours may refuse connections. It has just begun to stop, or is elsewhere. */
-const unreachable_ms = 5_000;
-const poll_ms = 20;
+const unreachableMs = 5_000;
+const pollMs = 20;
 
 export async function attachEmbeddedPostgres(
-  data_folder: string,
+  dataFolder: string,
   options: AttachOptions = {},
 ): Promise<EmbeddedPostgres> {
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   let released = false;
-  let session = Promise.resolve(await openSession(data_folder, null));
+  let session = Promise.resolve(await openSession(dataFolder, null));
   const { cluster, port } = await session;
-  const { abandoned_after_ms = default_abandoned_after_ms } = options;
+  const { abandonedAfterMs = defaultAbandonedAfterMs } = options;
 
   const watch = ({ client }: Session): void => {
-    stopWhenAbandoned(databaseUrl(cluster, port), abandoned_after_ms);
+    stopWhenAbandoned(databaseUrl(cluster, port), abandonedAfterMs);
     client.once('end', () => {
       if (released) return;
       session = restore();
@@ -78,7 +78,7 @@ export async function attachEmbeddedPostgres(
     });
   };
   const restore = async (): Promise<Session> => {
-    const restored = await openSession(data_folder, port);
+    const restored = await openSession(dataFolder, port);
     if (restored.port !== port) throw new Error('the embedded PostgreSQL came back on another port');
     watch(restored);
     return restored;
@@ -101,45 +101,45 @@ interface Session {
   readonly port: number;
 }
 
-/** Finds or starts the server, and opens a session that keeps it running. `wanted_port` is `null` for any free port. */
-async function openSession(data_folder: string, wanted_port: number | null): Promise<Session> {
-  const lock_file = path.join(data_folder, 'postgres.lock');
-  const deadline_ms = performance.now() + attach_timeout_ms;
+/** Finds or starts the server, and opens a session that keeps it running. `wantedPort` is `null` for any free port. */
+async function openSession(dataFolder: string, wantedPort: number | null): Promise<Session> {
+  const lockFile = path.join(dataFolder, 'postgres.lock');
+  const deadlineMs = performance.now() + attachTimeoutMs;
   const start = new ServerStart();
-  let refused_since_ms: number | null = null;
-  while (performance.now() < deadline_ms) {
-    const lock = await tryLockFile(lock_file);
+  let refusedSinceMs: number | null = null;
+  while (performance.now() < deadlineMs) {
+    const lock = await tryLockFile(lockFile);
     if (lock !== null) {
       try {
-        const session = await start.underLock(data_folder, wanted_port, lock);
+        const session = await start.underLock(dataFolder, wantedPort, lock);
         if (session !== null) return session;
       } finally {
         await lock.release();
       }
     } else {
-      const found = await joinServer(data_folder, start.isUnderWay);
+      const found = await joinServer(dataFolder, start.isUnderWay);
       if (typeof found === 'object') return found;
       // The server started here may not have written its port yet.
       const isRefused = found === 'refused' && !start.isUnderWay;
-      refused_since_ms = isRefused ? (refused_since_ms ?? performance.now()) : null;
-      if (refused_since_ms !== null && performance.now() - refused_since_ms > unreachable_ms) {
+      refusedSinceMs = isRefused ? (refusedSinceMs ?? performance.now()) : null;
+      if (refusedSinceMs !== null && performance.now() - refusedSinceMs > unreachableMs) {
         throw new Error(
-          `the database of ${data_folder} runs where it cannot be reached from here, in another container perhaps: ` +
+          `the database of ${dataFolder} runs where it cannot be reached from here, in another container perhaps: ` +
             'run this command there, or stop what uses the folder, or set DATABASE_URL for both',
         );
       }
     }
-    await sleep(poll_ms);
+    await sleep(pollMs);
   }
   throw new Error(
-    `the embedded PostgreSQL of ${data_folder} did not become ready in time (see ${data_folder}/logs/postgres.log)`,
+    `the embedded PostgreSQL of ${dataFolder} did not become ready in time (see ${dataFolder}/logs/postgres.log)`,
   );
 }
 
 /** The attempts of one process to start the server. */
 class ServerStart {
   #started: StartedServer | null = null;
-  #failing_since_ms: number | null = null;
+  #failingSinceMs: number | null = null;
 
   /** Whether the server that holds the lock now may be the one started here. */
   get isUnderWay(): boolean {
@@ -151,31 +151,31 @@ class ServerStart {
    * was started.
    * @throws Error if it has been ending at once for too long
    */
-  async underLock(data_folder: string, wanted_port: number | null, lock: FileLock): Promise<Session | null> {
-    const cluster = await openOrMakeCluster(data_folder, lock);
+  async underLock(dataFolder: string, wantedPort: number | null, lock: FileLock): Promise<Session | null> {
+    const cluster = await openOrMakeCluster(dataFolder, lock);
     if (this.#started !== null) await this.#failed(cluster, this.#started);
     // Earlier releases started their server without the lock.
     const running = await findPostmaster(cluster);
     if (running !== null) return tryConnect(cluster, running.port);
-    this.#started = await startPostmaster(cluster, wanted_port ?? (await findFreePort()), lock);
+    this.#started = await startPostmaster(cluster, wantedPort ?? (await findFreePort()), lock);
     return null;
   }
 
   async #failed(cluster: Cluster, { ended }: StartedServer): Promise<void> {
     this.#started = null;
-    this.#failing_since_ms ??= performance.now();
-    if (performance.now() - this.#failing_since_ms < failing_start_ms) return sleep(10 * poll_ms);
+    this.#failingSinceMs ??= performance.now();
+    if (performance.now() - this.#failingSinceMs < failingStartMs) return sleep(10 * pollMs);
     const why = lastLine(await ended).replace(dataDirectoryArgument(cluster), cluster.folder);
-    throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.log_file})`);
+    throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.logFile})`);
   }
 }
 
 /** `refused` by an address at which no process visible from here listens. */
 type NoSession = 'not_yet' | 'refused';
 
-/** Opens a session on the running server. `is_own` says whether it was started here. */
-async function joinServer(data_folder: string, is_own: boolean): Promise<Session | NoSession> {
-  const cluster = await openCluster(data_folder);
+/** Opens a session on the running server. `isOwn` says whether it was started here. */
+async function joinServer(dataFolder: string, isOwn: boolean): Promise<Session | NoSession> {
+  const cluster = await openCluster(dataFolder);
   const postmaster = cluster === null ? null : await readPostmasterFile(cluster);
   if (cluster === null || postmaster === null) return 'not_yet';
   const isElsewhere = (await findPostmaster(cluster)) === null;
@@ -186,7 +186,7 @@ async function joinServer(data_folder: string, is_own: boolean): Promise<Session
     // The port may belong to another server here.
     if (isElsewhere) return 'refused';
     // A server started here that nobody can use is not left running.
-    if (is_own) await stopPostmaster(cluster, postmaster);
+    if (isOwn) await stopPostmaster(cluster, postmaster);
     throw error;
   }
 }

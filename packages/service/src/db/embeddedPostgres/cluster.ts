@@ -25,7 +25,7 @@ export interface Cluster {
   /** PostgreSQL's own data directory. */
   readonly folder: string;
   readonly password: string;
-  readonly log_file: string;
+  readonly logFile: string;
   readonly account: ServerAccount | null;
   readonly binaries: ServerBinaries;
 }
@@ -34,34 +34,34 @@ export interface Cluster {
 export const clusterUser = 'engraft';
 
 /** Whether a server was ever started in this data folder. */
-export async function hasCluster(data_folder: string): Promise<boolean> {
-  return isPresent(homeOf(data_folder));
+export async function hasCluster(dataFolder: string): Promise<boolean> {
+  return isPresent(homeOf(dataFolder));
 }
 
 /** Opens the cluster in `<data>/postgres`. `null` while there is none. */
-export async function openCluster(data_folder: string): Promise<Cluster | null> {
-  const home = homeOf(data_folder);
-  return (await isPresent(home)) ? readCluster(home, await prepareSite(data_folder)) : null;
+export async function openCluster(dataFolder: string): Promise<Cluster | null> {
+  const home = homeOf(dataFolder);
+  return (await isPresent(home)) ? readCluster(home, await prepareSite(dataFolder)) : null;
 }
 
 /** Does the same, but makes it on the first start. */
-export async function openOrMakeCluster(data_folder: string, lock: FileLock): Promise<Cluster> {
-  const home = homeOf(data_folder);
-  const site = await prepareSite(data_folder);
+export async function openOrMakeCluster(dataFolder: string, lock: FileLock): Promise<Cluster> {
+  const home = homeOf(dataFolder);
+  const site = await prepareSite(dataFolder);
   if (!(await isPresent(home))) {
     await createCluster(home, { ...site, password: randomBytes(24).toString('base64url') }, lock);
   }
   return readCluster(home, site);
 }
 
-/** What a cluster needs that is not in its folder. */
-type Site = Pick<Cluster, 'account' | 'binaries' | 'log_file'>;
+/** The parts of a cluster that are not in its folder. */
+type Site = Pick<Cluster, 'account' | 'binaries' | 'logFile'>;
 
-async function prepareSite(data_folder: string): Promise<Site> {
-  const logs = path.join(path.resolve(data_folder), 'logs');
+async function prepareSite(dataFolder: string): Promise<Site> {
+  const logs = path.join(path.resolve(dataFolder), 'logs');
   await mkdir(logs, { recursive: true, mode: 0o700 });
   const account = await chooseServerAccount();
-  return { account, binaries: await prepareBinaries(account), log_file: path.join(logs, 'postgres.log') };
+  return { account, binaries: await prepareBinaries(account), logFile: path.join(logs, 'postgres.log') };
 }
 
 async function readCluster(home: string, site: Site): Promise<Cluster> {
@@ -73,8 +73,8 @@ async function readCluster(home: string, site: Site): Promise<Cluster> {
   return { ...site, account, folder, password };
 }
 
-function homeOf(data_folder: string): string {
-  return path.join(path.resolve(data_folder), 'postgres');
+function homeOf(dataFolder: string): string {
+  return path.join(path.resolve(dataFolder), 'postgres');
 }
 
 export function passwordFile({ folder }: Pick<Cluster, 'folder'>): string {
@@ -101,16 +101,16 @@ async function createCluster(home: string, site: Site & Pick<Cluster, 'password'
   await removeAbandoned(parent);
   const staging = `${home}.new`;
   const cluster = { ...site, folder: path.join(staging, 'cluster') };
-  const password_file = passwordFile(cluster);
+  const passwordPath = passwordFile(cluster);
   try {
     await mkdir(cluster.folder, { recursive: true });
-    await writeFile(password_file, `${cluster.password}\n`, { mode: 0o600 });
+    await writeFile(passwordPath, `${cluster.password}\n`, { mode: 0o600 });
     for (const folder of [staging, cluster.folder]) await chmod(folder, 0o700);
     const { account } = cluster;
     if (account !== null) {
-      for (const file of [staging, cluster.folder, password_file]) await chown(file, account.uid, account.gid);
+      for (const file of [staging, cluster.folder, passwordPath]) await chown(file, account.uid, account.gid);
     }
-    await runInitdb(cluster, password_file, lock);
+    await runInitdb(cluster, passwordPath, lock);
     await rename(staging, home);
     await syncFolder(parent);
   } finally {
@@ -126,13 +126,13 @@ async function removeAbandoned(parent: string): Promise<void> {
 }
 
 /** It inherits the lock, so that nobody else makes a cluster there while it outlives its starter. */
-async function runInitdb(cluster: Cluster, password_file: string, lock: FileLock): Promise<void> {
-  const password = await open(password_file, 'r');
+async function runInitdb(cluster: Cluster, passwordPath: string, lock: FileLock): Promise<void> {
+  const password = await open(passwordPath, 'r');
   const flags = [
     `--pgdata=${dataDirectoryArgument(cluster)}`,
     `--username=${clusterUser}`,
     // Elsewhere the server's account may be one that cannot follow the path.
-    `--pwfile=${process.platform === 'win32' ? password_file : '/dev/fd/3'}`,
+    `--pwfile=${process.platform === 'win32' ? passwordPath : '/dev/fd/3'}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',

@@ -13,11 +13,11 @@ import pg from 'pg';
 import { attachEmbeddedPostgres, type AttachOptions } from './attach.js';
 
 // A folder of mode 0700: as root, the server's own account could not walk to it.
-let data_folder: string;
+let dataFolder: string;
 before(async () => {
-  data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
+  dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
 });
-after(() => rm(data_folder, { recursive: true, force: true }));
+after(() => rm(dataFolder, { recursive: true, force: true }));
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client(url);
@@ -31,11 +31,11 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 async function readServerPid(): Promise<number> {
-  const text = await readFile(path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
+  const text = await readFile(path.join(dataFolder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
   return Number(text.split('\n')[0]);
 }
 
-const shutting_down = '57P03';
+const shuttingDown = '57P03';
 
 /** A server that is shutting down still answers. */
 async function assertStopped(url: string): Promise<void> {
@@ -44,7 +44,7 @@ async function assertStopped(url: string): Promise<void> {
       () => null,
       (error: unknown) => (error as { readonly code?: unknown }).code,
     );
-  for (let tries = 0; tries < 200 && (await refusal()) === shutting_down; tries += 1) await sleep(50);
+  for (let tries = 0; tries < 200 && (await refusal()) === shuttingDown; tries += 1) await sleep(50);
   await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
 }
 
@@ -111,8 +111,8 @@ async function spawnHolder(folder: string, account: { uid?: number; gid?: number
 
 describe('embedded PostgreSQL', () => {
   it('starts durable and in UTF-8, and stops with its last user', async () => {
-    const first = await attachEmbeddedPostgres(data_folder);
-    const second = await attachEmbeddedPostgres(data_folder);
+    const first = await attachEmbeddedPostgres(dataFolder);
+    const second = await attachEmbeddedPostgres(dataFolder);
     assert.equal(first.url, second.url);
     await query(first.url, 'CREATE TABLE kept (n int)');
     const [settings] = await query(
@@ -127,30 +127,30 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('stops what it started when the password beside the cluster is not its own, and says so', async () => {
-    const file = path.join(data_folder, 'postgres', 'password');
+    const file = path.join(dataFolder, 'postgres', 'password');
     const password = await readFile(file, 'utf8');
     await writeFile(file, 'x');
-    const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
-    await assert.rejects(attachEmbeddedPostgres(data_folder), /postgres.password does not hold the password/);
-    await assert.rejects(readFile(pid_file), { code: 'ENOENT' });
+    const pidFile = path.join(dataFolder, 'postgres', 'cluster', 'postmaster.pid');
+    await assert.rejects(attachEmbeddedPostgres(dataFolder), /postgres.password does not hold the password/);
+    await assert.rejects(readFile(pidFile), { code: 'ENOENT' });
     await writeFile(file, password);
   });
 
   it('starts from a copy that others may look into', { skip: process.platform === 'win32' }, async () => {
-    const [home, cluster] = [path.join(data_folder, 'postgres'), path.join(data_folder, 'postgres', 'cluster')];
+    const [home, cluster] = [path.join(dataFolder, 'postgres'), path.join(dataFolder, 'postgres', 'cluster')];
     for (const [file, mode] of [
       [cluster, 0o755],
       [path.join(home, 'password'), 0o644],
     ] as const)
       await chmod(file, mode);
-    const server = await attachEmbeddedPostgres(data_folder);
+    const server = await attachEmbeddedPostgres(dataFolder);
     await server.release();
     assert.equal((await stat(cluster)).mode & 0o777, 0o700);
     assert.equal((await stat(path.join(home, 'password'))).mode & 0o777, 0o600);
   });
 
   it('refuses a wrong password', async () => {
-    const server = await attachEmbeddedPostgres(data_folder);
+    const server = await attachEmbeddedPostgres(dataFolder);
     const url = new URL(server.url);
     url.password = 'guess';
     await assert.rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
@@ -158,12 +158,12 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('goes on with the server of a killed process', async () => {
-    const { child, url } = await spawnHolder(data_folder);
+    const { child, url } = await spawnHolder(dataFolder);
     const pid = await readServerPid();
     await query(url, 'INSERT INTO kept VALUES (1)');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const server = await attachEmbeddedPostgres(data_folder);
+    const server = await attachEmbeddedPostgres(dataFolder);
     assert.equal(await readServerPid(), pid);
     assert.deepEqual(await query(server.url, 'SELECT n FROM kept'), [{ n: 1 }]);
     await usersOf(server.url, 1);
@@ -172,7 +172,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('comes back at the same address, with everything committed, when the server is killed', async () => {
-    const server = await attachEmbeddedPostgres(data_folder);
+    const server = await attachEmbeddedPostgres(dataFolder);
     await query(server.url, 'INSERT INTO kept VALUES (2)');
     process.kill(await readServerPid(), 'SIGKILL');
     assert.deepEqual(await answering(server.url, 'SELECT n FROM kept ORDER BY n'), [{ n: 1 }, { n: 2 }]);
@@ -180,9 +180,9 @@ describe('embedded PostgreSQL', () => {
   });
 
   it('starts beside a postmaster.pid whose process id now belongs to a stranger', async () => {
-    const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
-    await writeFile(pid_file, `${process.pid}\n${data_folder}\n0\n5432\n\n127.0.0.1\n 1 1\nready\n`);
-    const server = await attachEmbeddedPostgres(data_folder);
+    const pidFile = path.join(dataFolder, 'postgres', 'cluster', 'postmaster.pid');
+    await writeFile(pidFile, `${process.pid}\n${dataFolder}\n0\n5432\n\n127.0.0.1\n 1 1\nready\n`);
+    const server = await attachEmbeddedPostgres(dataFolder);
     assert.equal((await query(server.url, 'SELECT n FROM kept')).length, 2);
     await server.release();
   });
@@ -211,7 +211,7 @@ describe('embedded PostgreSQL', () => {
     { skip: process.platform === 'win32' },
     async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
-      const first = await spawnHolder(folder, {}, { abandoned_after_ms: 400 });
+      const first = await spawnHolder(folder, {}, { abandonedAfterMs: 400 });
       const second = await spawnHolder(folder);
       first.child.kill('SIGKILL');
       await once(first.child, 'exit');

@@ -12,6 +12,6 @@ const said = {
 } as const;
 
 /** The URL of an embedded server for connections that take nothing from the environment. */
-export function ownConnection(url: string, application_name = 'engraft'): string {
-  return `${url}?${new URLSearchParams({ ...said, application_name }).toString()}`;
+export function ownConnection(url: string, applicationName = 'engraft'): string {
+  return `${url}?${new URLSearchParams({ ...said, application_name: applicationName }).toString()}`;
 }

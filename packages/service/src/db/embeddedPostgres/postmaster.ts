@@ -12,7 +12,7 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/** What `postmaster.pid` says about the last server of this cluster, which may be gone. `null` without such a file. */
+/** Reads `postmaster.pid`: this cluster's last server, which may be gone. `null` without such a file. */
 export async function readPostmasterFile(cluster: Cluster): Promise<Postmaster | null> {
   const text = await readFile(pidFile(cluster), 'utf8').catch(() => '');
   // Lines: process id, data directory, start time, port, …
@@ -65,8 +65,8 @@ export interface StartedServer {
  */
 export async function startPostmaster(cluster: Cluster, port: number, lock: FileLock): Promise<StartedServer> {
   await removeStalePidFile(cluster);
-  const log = await open(cluster.log_file, 'a', 0o600);
-  const log_start = (await log.stat()).size;
+  const log = await open(cluster.logFile, 'a', 0o600);
+  const logStart = (await log.stat()).size;
   const settings = Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   try {
     const child = spawn(
@@ -83,7 +83,7 @@ export async function startPostmaster(cluster: Cluster, port: number, lock: File
     child.unref();
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
-      child.once('exit', () => void readFrom(cluster.log_file, log_start).then(resolve, () => resolve('')));
+      child.once('exit', () => void readFrom(cluster.logFile, logStart).then(resolve, () => resolve('')));
     });
     return { ended };
   } finally {
@@ -108,14 +108,14 @@ async function readFrom(file: string, start: number): Promise<string> {
   return (await readFile(file)).subarray(start).toString('utf8').trim();
 }
 
-const stop_timeout_ms = 30_000;
+const stopTimeoutMs = 30_000;
 
 /** Fast shutdown: open transactions are rolled back, committed ones are written, and then the process ends. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   signal(postmaster.pid, 'SIGINT');
-  const deadline_ms = performance.now() + stop_timeout_ms;
+  const deadlineMs = performance.now() + stopTimeoutMs;
   while (isAlive(postmaster.pid) && (await worksIn(postmaster.pid, cluster.folder))) {
-    if (performance.now() > deadline_ms) signal(postmaster.pid, 'SIGQUIT');
+    if (performance.now() > deadlineMs) signal(postmaster.pid, 'SIGQUIT');
     await sleep(20);
   }
 }

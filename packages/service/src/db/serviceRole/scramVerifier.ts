@@ -8,8 +8,8 @@ const iterations = 4_096;
  * in place of the password, it keeps the password out of statements and logs, and can be compared with what is stored.
  */
 export function scramVerifier(password: string, salt: Buffer): string {
-  const salted_password = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
-  const keyOf = (name: string): Buffer => createHmac('sha256', salted_password).update(name).digest();
-  const stored_key = createHash('sha256').update(keyOf('Client Key')).digest('base64');
-  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored_key}:${keyOf('Server Key').toString('base64')}`;
+  const saltedPassword = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyOf = (name: string): Buffer => createHmac('sha256', saltedPassword).update(name).digest();
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyOf('Server Key').toString('base64')}`;
 }

@@ -30,7 +30,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   return withSession(url, 'test', async (client) => (await client.query<Record<string, unknown>>(statement)).rows);
 }
 
-/** What the work of a service and its commands is, in short. */
+/** Does the work of a service and its commands, in short. */
 async function assertWorks({ db }: Installation): Promise<void> {
   const key = await createTestKey(db, await createTestProject(db));
   await createTestVersion(db, key);
@@ -62,15 +62,15 @@ describe('a database of DATABASE_URL', () => {
     return url.href;
   }
 
-  async function open(database_url: string): Promise<Installation> {
-    return openInstallation({ data_folder: folder, database_url }, { max_connections: 2 });
+  async function open(databaseUrl: string): Promise<Installation> {
+    return openInstallation({ dataFolder: folder, databaseUrl }, { maxConnections: 2 });
   }
 
-  async function assertWorksAs(user: string, url: string, unrestricted_because: RegExp | null): Promise<void> {
+  async function assertWorksAs(user: string, url: string, unrestrictedBecause: RegExp | null): Promise<void> {
     const installation = await open(url);
     try {
-      if (unrestricted_because === null) assert.equal(installation.unrestricted_because, null);
-      else assert.match(installation.unrestricted_because ?? '', unrestricted_because);
+      if (unrestrictedBecause === null) assert.equal(installation.unrestrictedBecause, null);
+      else assert.match(installation.unrestrictedBecause ?? '', unrestrictedBecause);
       assert.equal(await currentUser(installation), user);
       await assertWorks(installation);
     } finally {
@@ -90,7 +90,7 @@ describe('a database of DATABASE_URL', () => {
     const installations = await Promise.all([url, other, url, other, url, other].map(open));
     try {
       for (const installation of installations) {
-        assert.equal(installation.unrestricted_because, null);
+        assert.equal(installation.unrestrictedBecause, null);
         assert.equal(await currentUser(installation), 'engraft_service');
       }
       await Promise.all(installations.slice(0, 2).map(assertWorks));
@@ -128,12 +128,12 @@ describe('a database of DATABASE_URL', () => {
   });
 
   test('is served to a login that is a member of the role, once the owner has migrated it', async () => {
-    const owner_url = await makeDatabase('CREATEROLE');
+    const ownerUrl = await makeDatabase('CREATEROLE');
     await query(server.url, `GRANT engraft_service TO tenant_5`);
     await query(server.url, `CREATE ROLE lesser LOGIN PASSWORD 'secret' IN ROLE engraft_service`);
     const url = urlOf('lesser', 'tenant_5');
     await assert.rejects(open(url), /DATABASE_URL: migration 0001_initial is missing, .* with the URL of the owner/);
-    await (await open(owner_url)).close();
+    await (await open(ownerUrl)).close();
     await assertWorksAs('lesser', url, null);
     await assert.rejects(query(url, 'DELETE FROM transfers'), /permission denied/);
   });
@@ -176,7 +176,7 @@ describe('a database of DATABASE_URL', () => {
 
 describe('an embedded database', () => {
   const open = (): Promise<Installation> =>
-    openInstallation({ data_folder: folder, database_url: null }, { max_connections: 2 });
+    openInstallation({ dataFolder: folder, databaseUrl: null }, { maxConnections: 2 });
   /** When any right of the role, or the role itself, was last written. */
   const readWrites = (): Promise<unknown[]> =>
     query(
@@ -267,15 +267,15 @@ describe('an embedded database', () => {
       );
     await assert.rejects(query(url, `UPDATE accounts SET id = 'x'`), /an account keeps its id, kind and project/);
     // The function that moves balances with its owner's rights, behind a table of one's own.
-    const own_transfers = `
+    const ownTransfers = `
       CREATE TEMPORARY TABLE transfers (from_account text, to_account text, amount_microusd bigint);
       CREATE TRIGGER own AFTER INSERT ON pg_temp.transfers FOR EACH ROW EXECUTE FUNCTION apply_transfer();
       INSERT INTO pg_temp.transfers VALUES ('issued', 'issued', 1)`;
-    await assert.rejects(query(url, own_transfers), /a balance is moved by a transfer only/);
+    await assert.rejects(query(url, ownTransfers), /a balance is moved by a transfer only/);
   });
 
   test('a temporary table that is named like one of ours changes no rule', async () => {
-    const installation = await openInstallation({ data_folder: folder, database_url: null }, { max_connections: 1 });
+    const installation = await openInstallation({ dataFolder: folder, databaseUrl: null }, { maxConnections: 1 });
     const { db } = installation;
     try {
       const available = `available:${await createTestProject(db, 0)}`;

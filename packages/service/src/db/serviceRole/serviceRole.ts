@@ -16,21 +16,21 @@ export interface ServiceAccess {
   /** Holds a password, so it must not be logged. */
   readonly url: string;
   /** Why the service works with the owner's rights after all. `null` if it does not. */
-  readonly unrestricted_because: string | null;
+  readonly unrestrictedBecause: string | null;
 }
 
-const application_name = 'engraft-service-role';
+const applicationName = 'engraft-service-role';
 
 /**
- * For an embedded server, whose superuser `owner_url` names. The role logs in itself, with a password derived from the
+ * For an embedded server, whose superuser `ownerUrl` names. The role logs in itself, with a password derived from the
  * superuser's, so that every process finds the same one. Returns the role's URL.
  */
-export async function prepareServiceLogin(owner_url: string): Promise<string> {
-  const url = new URL(owner_url);
+export async function prepareServiceLogin(ownerUrl: string): Promise<string> {
+  const url = new URL(ownerUrl);
   const derive = (purpose: string): Buffer => createHmac('sha256', url.password).update(purpose).digest();
   const password = derive(`password of ${serviceRole}`).toString('base64url');
   const verifier = scramVerifier(password, derive(`salt of ${serviceRole}`).subarray(0, 16));
-  await withSession(owner_url, application_name, async (client) => {
+  await withSession(ownerUrl, applicationName, async (client) => {
     const isLoginRight = async (): Promise<boolean> => {
       const { rows } = await client.query<{ right: boolean }>(
         `SELECT rolcanlogin AND rolpassword = $2 AND
@@ -62,22 +62,22 @@ export async function prepareServiceLogin(owner_url: string): Promise<string> {
  * takes it on as it starts. (It does so by a startup parameter: a pooler in transaction mode would pass on to others
  * what a statement sets.) A user who does not own them, such as a login that is a member of the role, works as it is.
  */
-export async function prepareServiceRole(database_url: string): Promise<ServiceAccess> {
-  const unrestricted = (why: string): ServiceAccess => ({ url: database_url, unrestricted_because: why });
+export async function prepareServiceRole(databaseUrl: string): Promise<ServiceAccess> {
+  const unrestricted = (why: string): ServiceAccess => ({ url: databaseUrl, unrestrictedBecause: why });
   try {
-    const url = await withSession(database_url, application_name, async (client) => {
+    const url = await withSession(databaseUrl, applicationName, async (client) => {
       const { owns_tables, schema } = await readStanding(client);
-      if (!owns_tables) return database_url;
+      if (!owns_tables) return databaseUrl;
       await createRole(client);
       await grantWhatIsMissing(client, schema);
       if (!(await readStanding(client)).takes_on_role) {
         await client.query(`GRANT ${serviceRole} TO CURRENT_USER`).catch(unlessDoneMeanwhile);
         crashPoint('role.granted');
       }
-      return takingOnRole(database_url, schema);
+      return takingOnRole(databaseUrl, schema);
     });
-    const refusal = url === database_url ? null : await tryOut(url);
-    return refusal === null ? { url, unrestricted_because: null } : unrestricted(refusal);
+    const refusal = url === databaseUrl ? null : await tryOut(url);
+    return refusal === null ? { url, unrestrictedBecause: null } : unrestricted(refusal);
   } catch (error) {
     if (!isDatabaseError(error) || error.code !== insufficientPrivilege) throw error;
     return unrestricted(`its user may not prepare the role ${serviceRole}: ${error.message}`);
@@ -163,7 +163,7 @@ const protocolViolation = '08P01';
 /** Why a connection does not take on the role, or `null`. A pooler may refuse the startup parameter or ignore it. */
 async function tryOut(url: string): Promise<string | null> {
   try {
-    return await withSession(url, application_name, async (client) => {
+    return await withSession(url, applicationName, async (client) => {
       const { rows } = await client.query<{ current_user: string }>('SELECT current_user');
       return rows[0]?.current_user === serviceRole ? null : 'a pooler passes over the startup parameter "options"';
     });

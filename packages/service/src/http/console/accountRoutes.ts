@@ -22,27 +22,27 @@ import { clearSessionCookie, setSessionCookie } from './sessionCookie.js';
 export interface AccountContext {
   readonly db: Kysely<Database>;
   readonly model_id: string;
-  readonly sign_ins: SignInLimits;
+  readonly signIns: SignInLimits;
   readonly strangers: StrangerLimits;
 }
 
 const anybody = { config: { console: 'anybody' } } as const;
-const signed_in = { config: { console: 'signed_in' } } as const;
+const signedIn = { config: { console: 'signed_in' } } as const;
 
 /** Signing in and out, and the links that set up accounts. */
 export function accountRoutes(api: FastifyInstance, context: AccountContext): void {
-  const { db, sign_ins } = context;
-  api.get('/session', signed_in, async (request): Promise<ConsoleSession> => {
+  const { db, signIns } = context;
+  api.get('/session', signedIn, async (request): Promise<ConsoleSession> => {
     refuseQueryParameters(request);
     return describeSession(context, sessionOf(request).member);
   });
 
   api.post('/session', anybody, async (request, reply): Promise<ConsoleSession> => {
     const given = readJsonBody(request, (body) => readRequest(signInRequest, body));
-    sign_ins.take(request, reply, given.email);
+    signIns.take(request, reply, given.email);
     const member = await findMemberByPassword(db, given);
     if (member === null) throw new ApiError('unauthorized', { message: 'No account has this address and password.' });
-    sign_ins.giveBack(request, given.email);
+    signIns.giveBack(request, given.email);
     return beginSession(context, request, reply, member);
   });
 
@@ -50,7 +50,7 @@ export function accountRoutes(api: FastifyInstance, context: AccountContext): vo
     ['/session', false],
     ['/sessions', true],
   ] as const)
-    api.delete(path, signed_in, async (request, reply) => {
+    api.delete(path, signedIn, async (request, reply) => {
       const { member, token } = sessionOf(request);
       await endSession(db, member, { token, everywhere });
       clearSessionCookie(request, reply);
@@ -61,7 +61,7 @@ export function accountRoutes(api: FastifyInstance, context: AccountContext): vo
 }
 
 function linkRoutes(api: FastifyInstance, context: AccountContext): void {
-  const { db, sign_ins, strangers } = context;
+  const { db, signIns, strangers } = context;
   api.post('/links/read', anybody, async (request, reply): Promise<LinkDetails> => {
     const { token } = readJsonBody(request, (body) => readRequest(linkRequest, body));
     // A guess costs a look into the database, as one at a key does.
@@ -76,13 +76,13 @@ function linkRoutes(api: FastifyInstance, context: AccountContext): void {
   api.post('/links/redeem', anybody, async (request, reply): Promise<ConsoleSession> => {
     const given = readJsonBody(request, (body) => readRequest(setUpRequest, body));
     // A guess costs the service a hash, whatever it guesses at.
-    sign_ins.take(request, reply, `link ${given.email}`);
+    signIns.take(request, reply, `link ${given.email}`);
     const outcome = await setUpMember(db, given);
     if (outcome.kind === 'link_unknown') return refuseLink();
     if (outcome.kind === 'other_email') throw invalid('email', 'the link is for another address');
     if (outcome.kind === 'email_taken')
       throw invalid('email', 'this address has an account; sign in, or ask an operator for a link that names it');
-    sign_ins.giveBack(request, `link ${given.email}`);
+    signIns.giveBack(request, `link ${given.email}`);
     return beginSession(context, request, reply, outcome.member);
   });
 }

@@ -9,7 +9,7 @@ import {
   errorOf,
   signUp,
   startTestConsole,
-  test_password,
+  testPassword,
   TestBrowser,
   type TestConsole,
 } from '../../testing/testConsole.js';
@@ -23,21 +23,21 @@ const link = async (email: string | null, role: 'owner' | null = 'owner'): Promi
 
 describe('a link', () => {
   it('sets up an account once, signs in, and is never stored as it is', async () => {
-    const project_id = await createTestProject(service.db);
+    const projectId = await createTestProject(service.db);
     const token = await link(null);
     const browser = new TestBrowser(service.url);
     const read = await browser.post('/links/read', { token });
     assert.deepEqual([read.body['email'], read.body['resets_password'], read.body['role']], [null, false, 'owner']);
-    const set_up = { token, email: 'First@Example.com', password: test_password };
-    const redeemed = await browser.post('/links/redeem', set_up);
+    const setUp = { token, email: 'First@Example.com', password: testPassword };
+    const redeemed = await browser.post('/links/redeem', setUp);
     assert.equal(redeemed.status, 200, redeemed.text);
     assert.equal(redeemed.body['email'], 'first@example.com');
-    assert.ok(redeemed.text.includes(project_id), 'an owner has every project');
+    assert.ok(redeemed.text.includes(projectId), 'an owner has every project');
     assert.equal((await browser.get('/session')).status, 200);
-    assert.equal((await new TestBrowser(service.url).post('/links/redeem', set_up)).status, 404);
+    assert.equal((await new TestBrowser(service.url).post('/links/redeem', setUp)).status, 404);
     assert.equal((await new TestBrowser(service.url).post('/links/read', { token })).status, 404);
     const stored = await sql`select * from console_sessions, members`.execute(service.db);
-    assert.ok(!JSON.stringify(stored.rows).includes(test_password));
+    assert.ok(!JSON.stringify(stored.rows).includes(testPassword));
   });
 
   it('that names nobody is no way into an account that exists, and stays usable', async () => {
@@ -51,30 +51,30 @@ describe('a link', () => {
     });
     assert.equal(refused.status, 422);
     assert.equal(browser.cookie, null);
-    const own = { email: 'taken@example.com', password: test_password };
+    const own = { email: 'taken@example.com', password: testPassword };
     assert.equal((await browser.post('/session', own)).status, 200, 'the password is the old one');
     assert.equal((await browser.post('/links/read', { token })).status, 200);
   });
 
   it('that names somebody is for nobody else; it resets the password and ends the sessions', async () => {
     const email = 'forgetful@example.com';
-    const before_reset = await signUp(service, email, 'owner');
+    const beforeReset = await signUp(service, email, 'owner');
     const token = await link(email, null);
     const browser = new TestBrowser(service.url);
     const stranger = { token, email: 'stranger@example.com', password: 'another password' };
     assert.equal((await browser.post('/links/redeem', stranger)).status, 422);
     assert.equal((await browser.post('/links/redeem', { ...stranger, email })).status, 200);
-    assert.equal((await before_reset.get('/session')).status, 401);
-    assert.equal((await browser.post('/session', { email, password: test_password })).status, 401);
+    assert.equal((await beforeReset.get('/session')).status, 401);
+    assert.equal((await browser.post('/session', { email, password: testPassword })).status, 401);
   });
 
   it('ends after a day, and takes no short password', async () => {
     const token = await link('late@example.com');
     const browser = new TestBrowser(service.url);
-    const set_up = { token, email: 'late@example.com', password: 'short' };
-    assert.match(String(errorOf(await browser.post('/links/redeem', set_up)).message), /12 characters/);
+    const setUp = { token, email: 'late@example.com', password: 'short' };
+    assert.match(String(errorOf(await browser.post('/links/redeem', setUp)).message), /12 characters/);
     await sql`update console_links set expires_at = now()`.execute(service.owner);
-    assert.equal((await browser.post('/links/redeem', { ...set_up, password: test_password })).status, 404);
+    assert.equal((await browser.post('/links/redeem', { ...setUp, password: testPassword })).status, 404);
   });
 });
 
@@ -83,7 +83,7 @@ describe('a session', () => {
   before(() => signUp(service, email, 'owner'));
   const signIn = async (headers: Readonly<Record<string, string | null>> = {}) => {
     const browser = new TestBrowser(service.url);
-    return { browser, answer: await browser.post('/session', { email, password: test_password }, headers) };
+    return { browser, answer: await browser.post('/session', { email, password: testPassword }, headers) };
   };
 
   it('is a cookie of /console alone that no script reads and no other site sends; over TLS for TLS alone', async () => {
@@ -127,8 +127,8 @@ describe('a session', () => {
   it('opens nothing under /v1, and an API key nothing under /console', async () => {
     const { browser } = await signIn();
     const token = (browser.cookie ?? '').replace('engraft_console=', '');
-    const no_origin = { 'x-engraft-console': null };
-    for (const headers of [no_origin, { ...no_origin, cookie: null, authorization: `Bearer ${token}` }])
+    const noOrigin = { 'x-engraft-console': null };
+    for (const headers of [noOrigin, { ...noOrigin, cookie: null, authorization: `Bearer ${token}` }])
       assert.equal((await browser.send('GET', '/v1/models', { headers })).status, 401);
     const key = await createTestKey(service.db, await createTestProject(service.db));
     for (const cookie of [null, `engraft_console=${key.secret}`]) {
@@ -143,7 +143,7 @@ describe('a session', () => {
 describe('what another site may send', () => {
   it('changes nothing: without the header, without Origin, from another one', async () => {
     const browser = await signUp(service, 'target@example.com', 'owner');
-    const project_id = await createTestProject(service.db);
+    const projectId = await createTestProject(service.db);
     const body = { name: 'k', scopes: ['inference'], tenant_id: null, expires: '90d' };
     const port = new URL(service.url).port;
     for (const headers of [
@@ -155,13 +155,13 @@ describe('what another site may send', () => {
       { origin: 'http://127.0.0.1:1' },
       { origin: `ftp://127.0.0.1:${port}` },
     ]) {
-      const answer = await browser.post(`/projects/${project_id}/keys`, body, headers);
+      const answer = await browser.post(`/projects/${projectId}/keys`, body, headers);
       assert.equal(answer.status, 422, JSON.stringify(headers));
       assert.equal(answer.headers.get('access-control-allow-origin'), null);
     }
-    assert.deepEqual((await browser.get(`/projects/${project_id}/keys`)).body, { data: [] });
+    assert.deepEqual((await browser.get(`/projects/${projectId}/keys`)).body, { data: [] });
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    assert.equal((await browser.post(`/projects/${project_id}/keys`, body, form)).status, 422);
+    assert.equal((await browser.post(`/projects/${projectId}/keys`, body, form)).status, 422);
     assert.equal(
       (await browser.send('GET', '/console/api/session', { headers: { 'x-engraft-console': null } })).status,
       422,
@@ -178,7 +178,7 @@ describe('guesses of a password', () => {
       for (let guess = 0; guess < 11; guess += 1)
         statuses.push((await browser.post('/session', { email, password: `guess ${guess}` })).status);
       assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429]);
-      const answer = await browser.post('/session', { email, password: test_password });
+      const answer = await browser.post('/session', { email, password: testPassword });
       assert.equal(answer.status, 429);
       assert.ok(Number(answer.headers.get('retry-after')) > 0);
     }

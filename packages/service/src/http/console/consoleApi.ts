@@ -13,7 +13,7 @@ export interface ConsoleOptions extends AdmissionContext {
   readonly model_id: string;
   readonly strangers: StrangerLimits;
   /** Monotonic. */
-  readonly now_ms: () => number;
+  readonly nowMs: () => number;
   readonly isClosing: () => boolean;
 }
 
@@ -23,8 +23,8 @@ export interface ConsoleOptions extends AdmissionContext {
  * schema.
  */
 export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void {
-  const { db, strangers, now_ms } = options;
-  const sign_ins = createSignInLimits(now_ms);
+  const { db, strangers, nowMs } = options;
+  const signIns = createSignInLimits(nowMs);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -42,7 +42,7 @@ export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void 
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      accountRoutes(api, { ...options, sign_ins });
+      accountRoutes(api, { ...options, signIns });
       projectRoutes(api, options);
       workRoutes(api, options);
       registered();

@@ -7,7 +7,7 @@ import { readStaticFiles, sendStaticFile, type StaticFiles } from '../staticFile
 /** The folder into which `npm run build` bundles `packages/console`. */
 export const builtConsole = fileURLToPath(new URL('../../../../console/dist/app/', import.meta.url));
 
-const content_security_policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -41,7 +41,7 @@ function send(request: FastifyRequest, reply: FastifyReply, files: StaticFiles, 
   if (page === undefined)
     throw new ApiError('not_found', { message: 'The console is not built; `npm run build` does it.' });
   void reply.headers({
-    'content-security-policy': content_security_policy,
+    'content-security-policy': contentSecurityPolicy,
     // The name of an asset changes with its content.
     'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
   });

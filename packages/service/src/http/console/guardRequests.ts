@@ -56,8 +56,8 @@ export async function requireSession(
 export async function requireRole(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
   const needed = request.routeOptions.config.console;
   if (needed === undefined || needed === 'anybody' || needed === 'signed_in') return;
-  const project_id = projectOf(request);
-  const role = isId('prj', project_id) ? await findRole(db, memberOf(request).id, project_id) : null;
+  const projectId = projectOf(request);
+  const role = isId('prj', projectId) ? await findRole(db, memberOf(request).id, projectId) : null;
   if (role === null) throw new ApiError('not_found', { message: 'You have no project under that name.' });
   if (!mayDo(role, needed))
     throw new ApiError('insufficient_scope', { message: `Your role in this project, ${role}, does not allow this.` });

@@ -11,15 +11,15 @@ export interface SignInLimits {
 }
 
 /** Ten at once, then one a minute for an account: guesses that a password of 12 characters outlasts. */
-const of_account = { burst_requests: 10, requests_per_second: 1 / 60, callers_max: 10_000 };
-const of_address = { burst_requests: 100, requests_per_second: 1 / 3, callers_max: 10_000 };
+const ofAccount = { burstRequests: 10, requestsPerSecond: 1 / 60, maxCallers: 10_000 };
+const ofAddress = { burstRequests: 100, requestsPerSecond: 1 / 3, maxCallers: 10_000 };
 
 /**
  * In the memory of this process. A link of `engraft console link` opens an account that somebody else's guesses closed.
  */
-export function createSignInLimits(now_ms: () => number): SignInLimits {
-  const accounts = createRequestLimit({ ...of_account, now_ms });
-  const addresses = createRequestLimit({ ...of_address, now_ms });
+export function createSignInLimits(nowMs: () => number): SignInLimits {
+  const accounts = createRequestLimit({ ...ofAccount, nowMs });
+  const addresses = createRequestLimit({ ...ofAddress, nowMs });
   const addressOf = (request: FastifyRequest): string => networkOf(request.socket.remoteAddress);
   return {
     take: (request, reply, account) => {

@@ -27,7 +27,7 @@ import { readQuery } from '../readQuery.js';
 import { memberOf, projectOf } from './guardRequests.js';
 
 const look = { config: { console: 'look' } } as const;
-const manage_keys = { config: { console: 'manage_keys' } } as const;
+const manageKeys = { config: { console: 'manage_keys' } } as const;
 const activate = { config: { console: 'activate' } } as const;
 
 /** Keys, jobs, subjects and credits of a project, and the changes to them that need no model work. */
@@ -47,7 +47,7 @@ function keyRoutes(api: FastifyInstance, db: Kysely<Database>): void {
     return { data: (await listKeys(db, projectOf(request))).map(toConsoleKey) };
   });
 
-  api.post('/projects/:project/keys', manage_keys, async (request): Promise<CreatedKey> => {
+  api.post('/projects/:project/keys', manageKeys, async (request): Promise<CreatedKey> => {
     const { expires, ...wanted } = readJsonBody(request, (body) => readRequest(newKeyRequest, body));
     const key = { ...wanted, project_id: projectOf(request), expires_at: expiryAfter(expires) };
     const outcome = await createKeyForMember(db, memberOf(request), key);
@@ -59,7 +59,7 @@ function keyRoutes(api: FastifyInstance, db: Kysely<Database>): void {
 
   api.post<{ Params: { key: string } }>(
     '/projects/:project/keys/:key/revoke',
-    manage_keys,
+    manageKeys,
     async (request): Promise<ConsoleKey> => {
       const named = { key_id: request.params.key, project_id: projectOf(request) };
       const outcome = await revokeKeyForMember(db, memberOf(request), named);

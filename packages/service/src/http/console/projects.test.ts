@@ -9,16 +9,16 @@ import { errorOf, signUp, startTestConsole, type TestBrowser, type TestConsole }
 import { createTestVersion } from '../../testing/testVersion.js';
 
 let service: TestConsole;
-let project_id: string;
+let projectId: string;
 let owner: TestBrowser;
 before(async () => {
   service = await startTestConsole();
-  project_id = await createTestProject(service.db);
+  projectId = await createTestProject(service.db);
   owner = await signUp(service, 'owner@example.com', 'owner');
 });
 after(() => service.stop());
 
-const new_key = { name: 'server', scopes: ['inference'], tenant_id: null, expires: '90d' };
+const newKey = { name: 'server', scopes: ['inference'], tenant_id: null, expires: '90d' };
 const passage = {
   subject_id: 'lamp',
   content: 'The Lume Lamp was invented by Mira Voss.',
@@ -30,17 +30,17 @@ const secretOf = (key: string): Promise<Response> =>
 
 describe('keys', () => {
   it('are made with an expiry, open the API, are listed without their secret, and open nothing once revoked', async () => {
-    const made = await owner.post(`/projects/${project_id}/keys`, new_key);
+    const made = await owner.post(`/projects/${projectId}/keys`, newKey);
     assert.equal(made.status, 200, made.text);
     const { secret, key } = made.body as { secret: string; key: { id: string; expires_at: string } };
     const days = (Date.parse(key.expires_at) - Date.now()) / 86_400_000;
     assert.equal(Math.round(days), 90);
     assert.equal((await secretOf(secret)).status, 200);
-    const listed = await owner.get(`/projects/${project_id}/keys`);
+    const listed = await owner.get(`/projects/${projectId}/keys`);
     assert.ok(listed.text.includes(key.id) && !listed.text.includes(secret));
-    assert.equal((await owner.post(`/projects/${project_id}/keys/${key.id}/revoke`, undefined)).status, 200);
+    assert.equal((await owner.post(`/projects/${projectId}/keys/${key.id}/revoke`, undefined)).status, 200);
     assert.equal((await secretOf(secret)).status, 401);
-    const events = await listAuditEvents(service.db, { project_id, limit: 10 });
+    const events = await listAuditEvents(service.db, { project_id: projectId, limit: 10 });
     assert.deepEqual(
       events.filter(({ target }) => target === key.id).map(({ action, actor }) => [action, actor]),
       [
@@ -53,7 +53,7 @@ describe('keys', () => {
   it('are at most 50, which is said where it bites', async () => {
     const full = await createTestProject(service.db);
     for (let made = 0; made < 50; made += 1) await createTestKey(service.db, full);
-    const refused = await owner.post(`/projects/${full}/keys`, new_key);
+    const refused = await owner.post(`/projects/${full}/keys`, newKey);
     assert.equal(refused.status, 422);
     assert.match(String(errorOf(refused).message), /50 keys/);
   });
@@ -138,8 +138,8 @@ describe('activation', () => {
     const first = await createTestVersion(service.db, key);
     const second = await createTestVersion(service.db, key, { activate: false });
     const path = `/projects/${key.project_id}/activations`;
-    const activate = (expected_version_id: string | null) =>
-      owner.post(path, { version_id: second.id, expected_version_id });
+    const activate = (expectedVersionId: string | null) =>
+      owner.post(path, { version_id: second.id, expected_version_id: expectedVersionId });
     assert.deepEqual((await activate(null)).status, 409);
     const activated = await activate(first.id);
     assert.deepEqual(activated.body, { version_id: second.id, revision: 2 });
@@ -151,16 +151,16 @@ describe('activation', () => {
 
 describe('roles', () => {
   let key: TestKey;
-  let version_id: string;
+  let versionId: string;
   before(async () => {
-    key = await createTestKey(service.db, project_id);
-    version_id = (await createTestVersion(service.db, key)).id;
+    key = await createTestKey(service.db, projectId);
+    versionId = (await createTestVersion(service.db, key)).id;
   });
 
   const writes = (project: string): (readonly [string, unknown])[] => [
-    [`/projects/${project}/keys`, new_key],
+    [`/projects/${project}/keys`, newKey],
     [`/projects/${project}/keys/${key.id}/revoke`, undefined],
-    [`/projects/${project}/activations`, { version_id, expected_version_id: version_id }],
+    [`/projects/${project}/activations`, { version_id: versionId, expected_version_id: versionId }],
     [`/projects/${project}/internalizations`, passage],
     [`/projects/${project}/inferences`, { subject_id: 'lamp', question: 'Who?' }],
   ];
@@ -168,9 +168,9 @@ describe('roles', () => {
     ['keys', 'jobs', 'subjects', 'credits'].map((page) => `/projects/${project}/${page}`);
 
   it('let a viewer look at everything and write nothing', async () => {
-    const viewer = await signUp(service, 'viewer@example.com', 'viewer', project_id);
-    for (const path of reads(project_id)) assert.equal((await viewer.get(path)).status, 200, path);
-    for (const [path, body] of writes(project_id)) {
+    const viewer = await signUp(service, 'viewer@example.com', 'viewer', projectId);
+    for (const path of reads(projectId)) assert.equal((await viewer.get(path)).status, 200, path);
+    for (const [path, body] of writes(projectId)) {
       const refused = await viewer.post(path, body, idempotency('viewer-0001'));
       assert.deepEqual([refused.status, errorOf(refused).code], [403, 'insufficient_scope'], path);
     }
@@ -182,13 +182,13 @@ describe('roles', () => {
     assert.deepEqual((await member.get('/session')).body['projects'], [
       { id: elsewhere, name: (await nameOf(elsewhere)) ?? '', role: 'owner' },
     ]);
-    for (const path of [...reads(project_id), ...reads('prj_none'), ...reads(`prj_${'A'.repeat(24)}`)])
+    for (const path of [...reads(projectId), ...reads('prj_none'), ...reads(`prj_${'A'.repeat(24)}`)])
       assert.equal((await member.get(path)).status, 404, path);
-    for (const [path, body] of writes(project_id))
+    for (const [path, body] of writes(projectId))
       assert.equal((await member.post(path, body, idempotency('foreign-0001'))).status, 404, path);
     const [, revoke, activate] = writes(elsewhere);
     for (const [path, body] of [revoke!, activate!]) assert.equal((await member.post(path, body)).status, 404, path);
-    const jobs = await owner.get(`/projects/${project_id}/jobs`);
+    const jobs = await owner.get(`/projects/${projectId}/jobs`);
     const [job] = jobs.body['data'] as { id: string }[];
     assert.equal((await member.get(`/projects/${elsewhere}/jobs/${job!.id}`)).status, 404);
     assert.equal((await secretOf(key.secret)).status, 200, 'the key was not revoked');
@@ -241,8 +241,8 @@ describe('the pages', () => {
 
   it('get names with markup in them as JSON that no browser takes for a page', async () => {
     const name = '<script>alert(1)</script>';
-    await owner.post(`/projects/${project_id}/keys`, { ...new_key, name });
-    const answer = await owner.get(`/projects/${project_id}/keys`);
+    await owner.post(`/projects/${projectId}/keys`, { ...newKey, name });
+    const answer = await owner.get(`/projects/${projectId}/keys`);
     assert.ok(answer.text.includes(name));
     assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');

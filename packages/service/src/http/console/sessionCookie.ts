@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { session_days } from '../../console/sessions.js';
+import { sessionDays } from '../../console/sessions.js';
 
 /**
  * Only the console's own pages get to send it (`SameSite`, `Path`), and no script reads it (`HttpOnly`). It is no
@@ -15,15 +15,15 @@ export function sessionTokenOf(request: FastifyRequest): string | null {
 }
 
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  void reply.header('set-cookie', cookie(request, token, session_days * 86_400));
+  void reply.header('set-cookie', cookie(request, token, sessionDays * 86_400));
 }
 
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('set-cookie', cookie(request, '', 0));
 }
 
-function cookie(request: FastifyRequest, value: string, max_age_seconds: number): string {
+function cookie(request: FastifyRequest, value: string, maxAgeSeconds: number): string {
   // Behind a proxy only the browser knows whether the page came over TLS, and says so in `Origin`.
   const secure = request.headers.origin?.startsWith('https://') === true ? '; Secure' : '';
-  return `${name}=${value}; Path=/console; Max-Age=${max_age_seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${name}=${value}; Path=/console; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -10,13 +10,13 @@ import { requiredIdempotencyKey } from '../readHeaders.js';
 import { memberOf, projectOf } from './guardRequests.js';
 
 /** Answers in the playground are short; what is reserved for them is small. */
-const answer_tokens_max = 256;
+const maxAnswerTokens = 256;
 
 /** Learning and asking from the console: jobs like those of the API, admitted by the same rules. */
 export function workRoutes(api: FastifyInstance, context: AdmissionContext): void {
   api.post('/projects/:project/internalizations', { config: { console: 'learn' } }, async (request, reply) => {
     refuseQueryParameters(request);
-    const idempotency_key = requiredIdempotencyKey(request);
+    const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, (json) => readRequest(learnRequest, json));
     const { content, max_cost_microusd, activate } = body;
     const outcome = await admitForMember(context, memberOf(request), projectOf(request), {
@@ -24,7 +24,7 @@ export function workRoutes(api: FastifyInstance, context: AdmissionContext): voi
       subject_id: body.subject_id,
       adapter_version: undefined,
       endpoint: '/console/api/internalizations',
-      idempotency_key,
+      idempotency_key: idempotencyKey,
       request: { kind: 'internalization', content, max_cost_microusd, activate },
     });
     return sendConsoleReceipt(reply, outcome);
@@ -32,17 +32,17 @@ export function workRoutes(api: FastifyInstance, context: AdmissionContext): voi
 
   api.post('/projects/:project/inferences', { config: { console: 'ask' } }, async (request, reply) => {
     refuseQueryParameters(request);
-    const idempotency_key = requiredIdempotencyKey(request);
+    const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, (json) => readRequest(askRequest, json));
     const outcome = await admitForMember(context, memberOf(request), projectOf(request), {
       tenant_id: body.tenant_id ?? null,
       subject_id: body.subject_id,
       adapter_version: body.adapter_version,
       endpoint: '/console/api/inferences',
-      idempotency_key,
+      idempotency_key: idempotencyKey,
       request: inferenceJobRequestOf({
         messages: [{ role: 'user', content: body.question }],
-        max_output_tokens: answer_tokens_max,
+        max_output_tokens: maxAnswerTokens,
         temperature: 0,
       }),
     });

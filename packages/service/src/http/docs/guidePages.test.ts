@@ -23,7 +23,7 @@ let origin: URL;
 before(async () => {
   app = buildOperationsApp({
     model_id: 'model-5.3',
-    has_api: true,
+    hasApi: true,
     readiness: () => Promise.resolve([]),
     logger: pino({ level: 'silent' }),
     metrics: new Registry(),

@@ -8,7 +8,7 @@ import { readStaticFiles, sendStaticFile } from '../staticFiles.js';
 const builtGuide = fileURLToPath(new URL('../../guide/', import.meta.url));
 
 /** The pages run no script. Their style sheet and pictures are files beside them. */
-const content_security_policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
@@ -36,7 +36,7 @@ export function guidePages(app: FastifyInstance, strangers: StrangerLimits, fold
             ? 'The guide is not built; `npm run build` does it.'
             : 'The guide has no such page; GET /docs/guide lists those that there are.',
       });
-    void reply.headers({ 'content-security-policy': content_security_policy, 'cache-control': 'no-cache' });
+    void reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-cache' });
     return sendStaticFile(request, reply, page);
   };
 

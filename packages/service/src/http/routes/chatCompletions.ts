@@ -20,8 +20,8 @@ export interface ChatContext extends ChatAdmissionContext {
   /** The required value of `model`. */
   readonly model_id: string;
   /** How long a request waits for its job. 0 means not at all. */
-  readonly chat_wait_ms: number;
-  readonly keepalive_ms: number;
+  readonly chatWaitMs: number;
+  readonly keepaliveMs: number;
   readonly watcher: JobWatcher;
 }
 
@@ -30,20 +30,20 @@ export interface ChatContext extends ChatAdmissionContext {
  * SSE)". "Cancelling the client stream does not cancel the job."
  */
 export function chatRoute(api: FastifyInstance, context: ChatContext): void {
-  const { db, watcher, chat_wait_ms, model_id } = context;
+  const { db, watcher, chatWaitMs, model_id } = context;
   api.post('/chat/completions', { config: { anyScopeOf: ['inference'] } }, async (request, reply) => {
     refuseQueryParameters(request);
-    const idempotency_key = givenOrNewIdempotencyKey(request);
+    const idempotencyKey = givenOrNewIdempotencyKey(request);
     const chat = readJsonBody(request, (body) => readChatRequest(body, model_id));
     // Also set on an error, after which the caller may want to repeat the same operation.
-    void reply.header('idempotency-key', idempotency_key);
-    const job_id = await admit(context, request, chat, idempotency_key);
-    void reply.header('x-service-job-id', job_id);
+    void reply.header('idempotency-key', idempotencyKey);
+    const jobId = await admit(context, request, chat, idempotencyKey);
+    void reply.header('x-service-job-id', jobId);
 
-    const wait: InferenceWait = { job_id, wait_ms: chat_wait_ms, signal: goneSignal(reply) };
+    const wait: InferenceWait = { job_id: jobId, waitMs: chatWaitMs, signal: goneSignal(reply) };
     if (chat.delivery.stream) return sendEventStream(reply, chatEvents(context, request, chat, wait));
     const outcome = await awaitInference(db, watcher, wait);
-    if (outcome.kind !== 'succeeded') throw chatConflictOf(outcome, job_id);
+    if (outcome.kind !== 'succeeded') throw chatConflictOf(outcome, jobId);
     return reply.send(chatCompletionOf(outcome.inference, model_id));
   });
 }
@@ -51,24 +51,24 @@ export function chatRoute(api: FastifyInstance, context: ChatContext): void {
 async function admit(
   context: ChatContext,
   request: FastifyRequest,
-  { subject_id: body_subject_id, tenant_id: body_tenant_id, adapter_version, inference }: ChatReading,
-  idempotency_key: string,
+  { subject_id: bodySubjectId, tenant_id: bodyTenantId, adapter_version, inference }: ChatReading,
+  idempotencyKey: string,
 ): Promise<string> {
-  const tenant_id = selectedTenant(request, body_tenant_id);
-  const subject_id = selectedSubject(request, body_subject_id);
-  if (subject_id === null && adapter_version !== undefined && adapter_version !== baseVersion) {
+  const tenantId = selectedTenant(request, bodyTenantId);
+  const subjectId = selectedSubject(request, bodySubjectId);
+  if (subjectId === null && adapter_version !== undefined && adapter_version !== baseVersion) {
     throw invalid('adapter_version', 'a version is pinned together with its subject');
   }
   const outcome = await admitChatJob(context, {
     key: keyOf(request),
-    tenant_id,
-    subject_id,
+    tenant_id: tenantId,
+    subject_id: subjectId,
     adapter_version,
     endpoint,
-    idempotency_key,
+    idempotency_key: idempotencyKey,
     trace_context: traceContextOfRequest(request),
     request: inferenceJobRequestOf(inference),
-    is_new: request.state.repeats_as_new,
+    isNew: request.state.repeatsAsNew,
   });
   if (outcome.kind === 'refused') throw refusalOf(outcome);
   return outcome.job_id;
@@ -76,13 +76,13 @@ async function admit(
 
 /** The status has been sent, so from here on an error is "the same envelope in a data frame before `[DONE]`". */
 async function* chatEvents(
-  { db, watcher, model_id, keepalive_ms }: ChatContext,
+  { db, watcher, model_id, keepaliveMs }: ChatContext,
   request: FastifyRequest,
   { delivery }: ChatReading,
   wait: InferenceWait,
 ): AsyncGenerator<string, void> {
   try {
-    const outcome: InferenceOutcome = yield* keepAliveUntil(awaitInference(db, watcher, wait), keepalive_ms);
+    const outcome: InferenceOutcome = yield* keepAliveUntil(awaitInference(db, watcher, wait), keepaliveMs);
     if (outcome.kind !== 'succeeded') throw chatConflictOf(outcome, wait.job_id);
     for (const chunk of chatChunksOf(outcome.inference, model_id, delivery)) yield dataEvent(chunk);
   } catch (error) {

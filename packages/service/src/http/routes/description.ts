@@ -7,7 +7,7 @@ import { style } from '../docs/style.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
 /** The page runs no script and loads nothing. Its one style sheet is allowed by its hash. */
-const content_security_policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "base-uri 'none'",
@@ -34,7 +34,7 @@ export function descriptionRoutes(
   app.get('/docs', { onRequest }, async (_request, reply) => {
     return reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', content_security_policy)
+      .header('content-security-policy', contentSecurityPolicy)
       .header('x-content-type-options', 'nosniff')
       .send(html);
   });

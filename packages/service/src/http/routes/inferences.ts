@@ -14,7 +14,7 @@ const endpoint = '/v1/inferences';
 export function inferenceRoute(api: FastifyInstance, context: AdmissionContext): void {
   api.post('/inferences', { config: { anyScopeOf: ['inference'] } }, async (request, reply) => {
     refuseQueryParameters(request);
-    const idempotency_key = requiredIdempotencyKey(request);
+    const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, readInferenceRequest);
     const outcome = await admitJob(context, {
       key: keyOf(request),
@@ -22,7 +22,7 @@ export function inferenceRoute(api: FastifyInstance, context: AdmissionContext):
       subject_id: body.subject_id,
       adapter_version: body.adapter_version,
       endpoint,
-      idempotency_key,
+      idempotency_key: idempotencyKey,
       trace_context: traceContextOfRequest(request),
       request: inferenceJobRequestOf(body),
     });

@@ -13,7 +13,7 @@ const endpoint = '/v1/internalizations';
 export function internalizationRoute(api: FastifyInstance, context: AdmissionContext): void {
   api.post('/internalizations', { config: { anyScopeOf: ['internalize'] } }, async (request, reply) => {
     refuseQueryParameters(request);
-    const idempotency_key = requiredIdempotencyKey(request);
+    const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, (json) => readRequest(internalizationRequest, json));
     const outcome = await admitJob(context, {
       key: keyOf(request),
@@ -22,7 +22,7 @@ export function internalizationRoute(api: FastifyInstance, context: AdmissionCon
       // The parent is always the active version.
       adapter_version: undefined,
       endpoint,
-      idempotency_key,
+      idempotency_key: idempotencyKey,
       trace_context: traceContextOfRequest(request),
       request: {
         kind: 'internalization',
