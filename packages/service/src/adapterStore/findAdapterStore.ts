@@ -104,7 +104,7 @@ const maxAdmissionMs = 60_000;
 export async function assertBucketOf(db: Kysely<Database>, bucket: Bucket, signal: AbortSignal): Promise<boolean> {
   const { hasAdapter, isMarked } = await import('./bucket/bucketStore.js');
   if (await isMarked(bucket, signal)) return true;
-  const has = (adapter_hash: string): Promise<boolean> => hasAdapter(bucket, adapter_hash, signal);
+  const has = (adapterHash: string): Promise<boolean> => hasAdapter(bucket, adapterHash, signal);
   if (await hasAny(db, has, maxLookedForInBucket)) return false;
   throw new AdapterStoreMissing(
     `the database has adapters, and ${bucket.url} has none of them: copy them there (aws s3 sync), or name the ` +

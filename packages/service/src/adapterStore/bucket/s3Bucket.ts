@@ -109,8 +109,8 @@ export function openS3Bucket(
         orNull(async () => {
           const found = await client.send(new HeadObjectCommand(nameOf(key)), { abortSignal });
           // The ETag alone may be that of the right bytes also while others are stored.
-          const put_at_ms = found.LastModified?.getTime() ?? '';
-          return { bytes: found.ContentLength ?? 0, tag: `${found.ETag ?? ''} ${put_at_ms}` };
+          const putAtMs = found.LastModified?.getTime() ?? '';
+          return { bytes: found.ContentLength ?? 0, tag: `${found.ETag ?? ''} ${putAtMs}` };
         }),
       ),
     putObject: (key, { file, bytes, sha256 }, signal) =>

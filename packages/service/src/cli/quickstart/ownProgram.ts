@@ -19,10 +19,10 @@ export function runCommand(args: readonly string[], signal: AbortSignal): Promis
 
 /** Ends the process once: it would take a second wish, a while after the first, for haste. */
 function endOnce(child: ChildProcess, signal: AbortSignal): () => void {
-  let is_told = false;
+  let isTold = false;
   const stop = (): void => {
-    if (!is_told) child.kill('SIGTERM');
-    is_told = true;
+    if (!isTold) child.kill('SIGTERM');
+    isTold = true;
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
