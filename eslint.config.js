@@ -84,11 +84,6 @@ export default tseslint.config(
     files: ['**/*.tsx'],
     rules: { '@typescript-eslint/naming-convention': [...naming, component] },
   },
-  // To be cut into its steps: it carries ten values from sentence to sentence.
-  {
-    files: ['packages/teacher-english/src/questions/candidates.ts'],
-    rules: { 'max-lines-per-function': ['error', { max: 115, skipBlankLines: true, skipComments: true }] },
-  },
   {
     files: ['**/*.test.ts'],
     rules: {

@@ -1,0 +1,62 @@
+/** What holds for a whole passage while its sentences are read one after another. */
+import { setImmediate } from 'node:timers/promises';
+import type { Chunk, TextRange, Told } from '@engraft/learning/parts';
+import type { PassageView } from '../spans/salience.js';
+import { findSpans, type Span } from '../spans/spans.js';
+import { fullNamesOf, introducedBy, protagonistOf, type FullNames } from '../spans/statement.js';
+import { isAboutDocument, isDocument, protagonistOfDocument, titleOf } from './documentProse.js';
+import type { Template } from './relations/relation.js';
+import { relationTable } from './templates.js';
+
+export interface WholePassage {
+  readonly text: string;
+  readonly told: ReadonlyMap<string, Told>;
+  readonly isDocument: boolean;
+  /** Of a document, if it has one. */
+  readonly title: string | null;
+  readonly protagonist: string | null;
+  readonly fullNames: FullNames;
+  readonly relations: readonly Template[];
+  readonly firstSentence: TextRange | undefined;
+  /** What the first sentence says that the passage is about. */
+  readonly introduced: readonly string[];
+  readonly view: PassageView;
+}
+
+export async function wholePassage(
+  text: string,
+  chunks: readonly Chunk[],
+  told: ReadonlyMap<string, Told>,
+): Promise<WholePassage> {
+  const names = await namesIn(text, chunks, told);
+  const isOfDocument = isDocument(text, told);
+  const protagonist = isOfDocument ? protagonistOfDocument(text, told, names) : protagonistOf(text, names);
+  const firstSentence = chunks[0]?.sentences[0];
+  return {
+    text,
+    told,
+    isDocument: isOfDocument,
+    title: titleOf(text, told),
+    protagonist,
+    fullNames: fullNamesOf(names),
+    relations: relationTable(text),
+    firstSentence,
+    introduced: firstSentence === undefined ? [] : introducedBy(firstSentence, findSpans(firstSentence, text)),
+    view: { text, opening: firstSentence?.text ?? '', protagonist },
+  };
+}
+
+/** All names of the passage, but for those in the cells of its tables. */
+async function namesIn(passage: string, chunks: readonly Chunk[], told: ReadonlyMap<string, Told>): Promise<string[]> {
+  const isAbout = isAboutDocument(told);
+  const names: string[] = [];
+  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
+    if (isAbout(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
+    await setImmediate();
+  }
+  return names;
+}
+
+export function namesOf(spans: readonly Span[]): string[] {
+  return spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
+}
