@@ -91,10 +91,5 @@ export default tseslint.config(
       'max-lines-per-function': 'off',
     },
   },
-  // To be split by subject, as the tests of other packages are.
-  {
-    files: ['packages/{engine,learning,teacher-english,evaluation}/**/*.test.ts'],
-    rules: { 'max-lines': 'off' },
-  },
   { files: ['scripts/**', 'bench/**', 'packages/service/src/cli/**'], rules: { 'no-console': 'off' } },
 );

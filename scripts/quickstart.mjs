@@ -19,7 +19,7 @@ process.on('SIGINT', () => undefined);
 process.off('SIGINT', endEarly);
 child.on('exit', (code, signal) => (process.exitCode = code ?? (signal === 'SIGINT' ? interrupted : 1)));
 
-/** What npm and the compiler do ends with the same Ctrl-C. */
+/** The same Ctrl-C ends npm and the compiler. */
 function endEarly() {
   if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
   console.error('interrupted: nothing was started; what is installed and built remains. The same command goes on.');

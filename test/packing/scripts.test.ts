@@ -6,7 +6,7 @@ import { root } from '../docs/markdown.js';
 
 const scripts = path.join(root, 'scripts');
 
-/** What a script loads before its first line runs, also by way of its own files. */
+/** The modules that a script loads before its first line runs, also by way of its own files. */
 function loadedFirst(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);

@@ -1,4 +1,4 @@
-/** What each phase leaves in the journal. The schemas read it back after a crash, so they check it like any input. */
+/** The outcomes of phases as the journal keeps them. The schemas check what is read back after a crash. */
 import path from 'node:path';
 import { z } from 'zod';
 import { factSchema, formSchema } from './facts.js';
@@ -35,11 +35,11 @@ const splitFactSchema = z.object({
 });
 
 export const scoringSchema = z.object({
-  /** What is to be learned. */
+  /** The facts to be learned. */
   facts: z.array(splitFactSchema).readonly(),
-  /** What the parent already answers without the passage. */
+  /** Questions that the parent already answers without the passage. */
   known: z.array(pairSchema).readonly(),
-  /** What is rehearsed of the earlier passages in place of what their versions keep, see `rehearsedByParent`. */
+  /** Rehearsal of the earlier passages in place of what their versions keep, see `rehearsedByParent`. */
   rehearsal: z
     .array(
       z.object({ training_pairs: z.array(pairSchema).readonly(), validation_pairs: z.array(pairSchema).readonly() }),

@@ -51,7 +51,7 @@ export interface ReplayRow {
 export interface LearningMethod {
   readonly teacher: Teacher;
   readonly recipe: Recipe;
-  /** What the model should not unlearn, see `loadReplay`. If it is empty, only earlier passages are rehearsed. */
+  /** Rows that the model should not unlearn, see `loadReplay`. Without any, only earlier passages are rehearsed. */
   readonly replay: readonly ReplayRow[];
 }
 
@@ -154,7 +154,7 @@ export interface GateReport {
 /** Why a candidate was rejected, for whoever sent the passage. */
 export interface Rejection {
   readonly reasons: readonly GateReason[];
-  /** What happened, which parts were not learned, and what would help. */
+  /** Says what happened, which parts were not learned, and what would help. */
   readonly message: string;
 }
 

@@ -4,27 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  EngineError,
-  startEngineHost,
-  type AdapterReference,
-  type Engine,
-  type TrainingSession,
-} from '@engraft/engine';
+import { EngineError, startEngineHost, type AdapterReference, type Engine } from '@engraft/engine';
 import {
   learnPassage,
   loadReplay,
   learningPhases,
   type LearningInput,
-  type LearningJournal,
   type LearningOptions,
   type LearningOutcome,
-  type LearningPhase,
-  type LearningUsage,
   type ReplayRow,
 } from '@engraft/learning';
 import {
-  addUsage,
   costNanousd,
   drawReplay,
   encodeMaterial,
@@ -40,6 +30,8 @@ import {
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
 import { englishTeacher } from './englishTeacher.js';
 import { formOf } from './forms.js';
+import { dyingNowAndThen, notingTrainings, type OpenedTraining } from './testing/faultyEngines.js';
+import { MemoryJournal } from './testing/memoryJournal.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const passage =
@@ -89,32 +81,6 @@ function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microu
     workFolder: join(folder, 'work'),
     ...rest,
   };
-}
-
-/** Keeps outcomes as JSON, as a database would, and dies after storing one phase if told to. */
-class MemoryJournal implements LearningJournal {
-  readonly stored = new Map<LearningPhase, { text: string; usage: LearningUsage }>();
-  dieAfter: LearningPhase | null = null;
-
-  load(phase: LearningPhase): Promise<unknown> {
-    const entry = this.stored.get(phase);
-    return Promise.resolve(entry === undefined ? null : (JSON.parse(entry.text) as unknown));
-  }
-
-  store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void> {
-    assert.ok(!this.stored.has(phase), `${phase} is stored once`);
-    this.stored.set(phase, { text: JSON.stringify(outcome), usage });
-    return this.dieAfter === phase ? Promise.reject(new Error('crash')) : Promise.resolve();
-  }
-
-  entered(phase: LearningPhase): Promise<void> {
-    assert.ok(!this.stored.has(phase), `${phase} is not entered again`);
-    return Promise.resolve();
-  }
-
-  get usage(): LearningUsage {
-    return [...this.stored.values()].map(({ usage }) => usage).reduce(addUsage, noUsage);
-  }
 }
 
 /** Two runs differ in where they write, and in what the engine's cache still holds. */
@@ -350,62 +316,3 @@ test('a dying engine process costs time, not money', async () => {
   const outcome = await learn(inputOf(), new MemoryJournal(), {}, dyingNowAndThen(engine));
   assert.deepEqual(comparable(outcome), comparable(expected));
 });
-
-type OpenedTraining = Parameters<Engine['openTraining']>[0];
-
-/** The real engine, and how each training session was opened. */
-function notingTrainings(real: Engine, opened: OpenedTraining[]): Engine {
-  return withMethods(real, {
-    openTraining: (options) => {
-      opened.push(options);
-      return real.openTraining(options);
-    },
-  });
-}
-
-/** Not a model of an engine, only of its faults: some calls of the real one are lost. */
-function dyingNowAndThen(real: Engine): Engine {
-  let calls = 0;
-  const lost = (every: number): void => {
-    calls++;
-    if (calls % every === 0) throw new EngineError('process_lost', 'the process died');
-  };
-  let sessions = 0;
-  const dyingSession = (session: TrainingSession): TrainingSession => ({
-    step: async (batch, rate, options) => {
-      lost(5);
-      return session.step(batch, rate, options);
-    },
-    evaluate: (batch, options) => session.evaluate(batch, options),
-    save: (...call) => session.save(...call),
-    snapshot: (target) => session.snapshot(target),
-    close: () => session.close(),
-  });
-  return withMethods(real, {
-    generate: async (request, options) => {
-      lost(7);
-      return real.generate(request, options);
-    },
-    score: async (request, options) => {
-      lost(7);
-      return real.score(request, options);
-    },
-    openTraining: async (options) => {
-      const session = await real.openTraining(options);
-      return sessions++ === 0 ? dyingSession(session) : session;
-    },
-  });
-}
-
-function withMethods(real: Engine, changed: Partial<Engine>): Engine {
-  return {
-    describe: () => real.describe(),
-    countTokens: (prompt) => real.countTokens(prompt),
-    encode: (...call) => real.encode(...call),
-    generate: (request, options) => real.generate(request, options),
-    score: (request, options) => real.score(request, options),
-    openTraining: (options) => real.openTraining(options),
-    close: () => real.close(),
-    ...changed,
-  };
-}

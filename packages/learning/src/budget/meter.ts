@@ -40,7 +40,7 @@ export class Meter {
 
   constructor(
     readonly budget: LearningBudget,
-    /** What earlier phases of the job used. */
+    /** The usage of the job's earlier phases. */
     earlier: LearningUsage = noUsage,
   ) {
     this.#usage = earlier;

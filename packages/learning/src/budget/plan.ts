@@ -1,7 +1,7 @@
 import type { Recipe, ReplayRecipe, TrainingRecipe } from '../recipe/recipe.js';
 import type { LearningBudget } from '../types.js';
 
-/** What the passage needs, as known before any call: counts, and mean lengths in tokens. */
+/** The passage's needs as known before any call: counts, and mean lengths in tokens. */
 export interface PassageSize {
   readonly factCount: number;
   /** The teacher's prompt with a chunk and a question. */

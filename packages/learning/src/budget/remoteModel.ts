@@ -46,7 +46,7 @@ export interface RemoteModel {
   ask(request: RemoteRequest, signal?: AbortSignal): Promise<RemoteOutcome>;
 }
 
-/** What an earlier run of the job left of a call. */
+/** The trace of a call that an earlier run of the job made. */
 export type KnownRemoteCall =
   | { readonly kind: 'new' }
   | ({ readonly kind: 'answered' } & RemoteAnswer)

@@ -17,7 +17,7 @@ export interface RejectedLearning {
 /** The most of these that a message names. */
 const maxNamed = 5;
 
-/** What happened, which parts were not learned, and what would help. */
+/** Says what happened, which parts were not learned, and what would help. */
 export function describeRejection(learning: RejectedLearning): Rejection {
   const parts = learning.reasons.map((reason) => sentences[reason](learning));
   return { reasons: learning.reasons, message: parts.join(' ') };

@@ -70,7 +70,7 @@ export interface TrainingRecipe {
   readonly clipNorm: number;
   /** Pairs in a batch; replay and rehearsal rows come on top. */
   readonly pairsPerBatch: number;
-  /** What a version answers with: the value alone, or the sentence of the passage that gives it. */
+  /** The answers of a version: the value alone, or the sentence of the passage that gives it. */
   readonly answersWith: AnswersWith;
   /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */
   readonly useSoftTargets: boolean;
@@ -142,7 +142,7 @@ export interface ReplayRecipe {
   readonly shortTokens: number;
 }
 
-/** What a candidate is asked, and the thresholds of the gate. */
+/** How much a candidate is asked, and the thresholds of the gate. */
 export interface EvaluatingRecipe {
   /** The most tokens that an answer about a passage may have. */
   readonly maxAnswerTokens: number;

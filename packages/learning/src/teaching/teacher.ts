@@ -23,7 +23,7 @@ export interface TeacherPrompt {
   readonly adapter: AdapterReference | null;
 }
 
-/** What a teacher expects of a passage, before any call. */
+/** A teacher's estimate of a passage, before any call. */
 export type TeachingSize = Pick<PassageSize, 'factCount' | 'extraReads'>;
 
 /**

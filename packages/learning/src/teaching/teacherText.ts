@@ -1,4 +1,4 @@
-/** What a teacher wrote, without the decoration that chat models add. */
+/** Reads a teacher's text without the decoration that chat models add. */
 import { withoutMarks } from '../text/marks.js';
 
 const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;

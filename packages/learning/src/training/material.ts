@@ -22,13 +22,13 @@ export interface Material {
   readonly replay: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
   readonly protectedDirections: readonly TokenSequence[];
-  /** What the parent already knew of the passage. Training shows it in turn with the replay rows. */
+  /** Questions that the parent answered before. Training shows them in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
   /** A list of pairs for each earlier passage. */
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
-/** What scoring found, with the sentences to answer with where answers are sentences. */
+/** The outcome of scoring, with the sentences to answer with where answers are sentences. */
 export interface ToLearn extends Omit<ScoringOutcome, 'facts'> {
   readonly facts: readonly (ScoringOutcome['facts'][number] & { readonly sentences?: readonly string[] })[];
 }
@@ -243,7 +243,7 @@ function* formsInTurn(
   return undefined;
 }
 
-/** What a batch is made of. */
+/** The parts of a recipe that decide what a batch is made of. */
 export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
 
 /**

@@ -71,7 +71,7 @@ async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
 
 interface Asked {
   readonly prompt: ChatPrompt;
-  /** What a right reply contains, if there is one. */
+  /** A right reply contains this. Absent if no reply can be checked. */
   readonly expected?: string;
 }
 

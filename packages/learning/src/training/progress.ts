@@ -21,7 +21,7 @@ const stateSchema = z.strictObject({
   /** Dev evaluations since then. */
   stale: count,
 });
-/** What the steps so far left behind, beside the session's own state. The batches to come follow from the seed. */
+/** The state that the steps so far left beside the session's own. The batches to come follow from the seed. */
 export type TrainingState = z.infer<typeof stateSchema>;
 
 export const notBegun: TrainingState = {

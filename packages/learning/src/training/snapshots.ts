@@ -24,7 +24,7 @@ export function pauseAfterMs(costMs: number): number {
  */
 export class Snapshots {
   #plan = '';
-  /** What the journal has, with absolute folders. */
+  /** The journal's entry, with absolute folders. */
   #kept: TrainingProgress | null = null;
   /** The training steps that the journal has, or 0 if they cannot be used. */
   #keptSteps = 0;

@@ -128,7 +128,7 @@ function lengthOf(sequences: readonly TokenSequence[]): number {
   return sequences.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** What is trained, and for how long. */
+/** The material of a training, and its length. */
 export interface TrainingPlan {
   readonly material: Material;
   readonly steps: number;

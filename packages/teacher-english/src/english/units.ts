@@ -1,4 +1,4 @@
-/** What a value measures: patterns for the unit at its end, or the currency sign before it, in lower case. */
+/** Patterns for the unit at the end of a value, or the currency sign before it, in lower case. */
 export const massUnit = /\b(?:kg|kilograms?|kilos?|grams?|g|tonnes?|tons?|t)$/u;
 export const lengthUnit =
   /(?<!(?:square|cubic) )\b(?:mm|cm|m|km|millimet\w+|centimet\w+|metres?|meters?|kilomet\w+|miles?|feet|foot|inch\w*|yards?)$/u;

@@ -35,7 +35,7 @@ const circumstance = new RegExp(
   'u',
 );
 
-/** What earlier sentences established. */
+/** The references that earlier sentences established. */
 export interface Context {
   /** The name that a pronoun most likely stands for. */
   readonly antecedent: string | null;
@@ -76,7 +76,7 @@ function clauseOf(whole: TextRange, span: Span, spans: readonly Span[], context:
   return null;
 }
 
-/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or the sentence's own topic. */
+/** The referent of a pronoun that begins a clause: the sentence's subject, or the sentence's own topic. */
 function meantByClause(
   clause: TextRange,
   whole: TextRange,

@@ -17,7 +17,7 @@ import { deriveQuestions, type Context } from './derive.js';
 import { isKnownWord } from './spokenNames.js';
 import { baseFormOf, presentOf, takeApart, participles } from '../english/verbs.js';
 
-/** What stands around a sentence of a document. */
+/** The surroundings of a sentence in a document. */
 export interface Surroundings {
   /** The question above it. */
   readonly stated: string | null;

@@ -164,7 +164,7 @@ function isNoun(word: string): boolean {
   return /^\p{Ll}{3,}$/u.test(word) && !isFunctionWord(word);
 }
 
-/** What a quantity measures, by its unit. Without one of these units it counts. */
+/** Openings by the unit of a quantity. Without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
   { unit: moneyUnit, openings: ['How much', 'What', 'How much money', 'What sum', 'What price'] },
   { unit: durationUnit, openings: ['How long', 'For how long', 'How much time', 'What period'] },

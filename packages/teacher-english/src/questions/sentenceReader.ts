@@ -190,7 +190,7 @@ export class SentenceReader {
   }
 }
 
-/** What a question for the span may be about: the subjects of its sentence, and the topic of the passage. */
+/** The names that a question for the span may be about: subjects of its sentence, and the topic of the passage. */
 function askedAbout(
   sentence: TextRange,
   span: Span,

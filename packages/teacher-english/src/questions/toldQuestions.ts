@@ -12,7 +12,7 @@ import { inLowerCase, isNoun, spokenNames } from './spokenNames.js';
 import { ofStop, rideNames } from './stopWordings.js';
 import { momentTemplates, type Wordings } from './wordings.js';
 
-/** What a sentence tells that says something. */
+/** A sentence of a table or a list that says something. */
 type Told = Exclude<AnyTold, { kind: 'title' }>;
 
 type Attribute = Extract<Told, { kind: 'attribute' }>;

@@ -1,4 +1,4 @@
-/** What holds for a whole passage while its sentences are read one after another. */
+/** Facts about a whole passage, which hold while its sentences are read one after another. */
 import { setImmediate } from 'node:timers/promises';
 import type { Chunk, TextRange, Told } from '@engraft/learning/parts';
 import type { PassageView } from '../spans/salience.js';
@@ -12,13 +12,13 @@ export interface WholePassage {
   readonly text: string;
   readonly told: ReadonlyMap<string, Told>;
   readonly isDocument: boolean;
-  /** Of a document, if it has one. */
+  /** The document's title, if there is one. */
   readonly title: string | null;
   readonly protagonist: string | null;
   readonly fullNames: FullNames;
   readonly relations: readonly Template[];
   readonly firstSentence: TextRange | undefined;
-  /** What the first sentence says that the passage is about. */
+  /** Names that the first sentence introduces as the passage's topic. */
   readonly introduced: readonly string[];
   readonly view: PassageView;
 }

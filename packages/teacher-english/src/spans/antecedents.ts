@@ -8,7 +8,7 @@ import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
 import { genderOf } from '../english/wordClasses.js';
 
-/** What the first word of a sentence or clause may refer to. */
+/** The names that the first word of a sentence or clause may refer to. */
 export interface Mentioned {
   /** The last name that opened a sentence, with its article. */
   readonly subject: string | null;

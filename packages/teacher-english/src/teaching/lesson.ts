@@ -1,7 +1,7 @@
 import type { Recipe, TaughtPassage } from '@engraft/learning';
 import type { MeteredCalls } from '@engraft/learning/parts';
 
-/** What all calls about one passage share. */
+/** The things that all calls about one passage share. */
 export interface Lesson {
   readonly calls: MeteredCalls;
   readonly passage: TaughtPassage;

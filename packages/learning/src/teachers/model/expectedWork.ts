@@ -16,7 +16,7 @@ export interface ExpectedTokens {
   readonly writtenTokens: number;
 }
 
-/** What a teacher asks, and how many facts are left. */
+/** A teacher's calls, and the facts that are left after them. */
 export interface ExpectedTeaching extends ExpectedTokens {
   readonly factCount: number;
 }

@@ -27,7 +27,7 @@ export function clauseTitles(text: string): string[] {
 interface Clauses {
   /** Without the numbers. */
   readonly text: string;
-  /** Of the sections whose numbers were removed. */
+  /** Titles of the sections whose numbers were removed. */
   readonly titles: readonly string[];
 }
 

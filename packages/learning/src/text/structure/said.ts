@@ -21,7 +21,7 @@ export type Told = { readonly answer: string } &
         readonly measure: string | null;
         readonly row: string;
         readonly column: string;
-        /** What the rows are ("car park"), if the table says so. */
+        /** The rows' kind ("car park"), if the table says it. */
         readonly noun: string | null;
         /** The column as a moment: "on Saturday". */
         readonly moment: string | null;

@@ -14,7 +14,7 @@ const adapterBytes = 1002;
 class SlowSource implements AdapterSource {
   readonly adapters = new Map<string, AdapterReference>();
   fetches = 0;
-  /** What a fetch waits for once one of its files is there. */
+  /** A fetch waits for it once one of its files is there. */
   gate: Promise<void> = Promise.resolve();
 
   look = (): Promise<{ bytes: number }> => Promise.resolve({ bytes: adapterBytes });

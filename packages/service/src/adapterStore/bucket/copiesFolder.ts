@@ -93,7 +93,7 @@ async function removePassing(folder: string): Promise<void> {
   crashPoint('copies.passing_removed');
 }
 
-/** What further processes had that were killed. The lock of each is held meanwhile, so that nobody begins there. */
+/** Removes the folders of further processes that were killed. It holds each one's lock, so nobody begins there. */
 async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     if (!/^[1-9]\d*$/.test(name)) continue;
