@@ -11,10 +11,10 @@ export const rules = {
   minOrderNats: 0.6,
   orderChunks: 4,
   orderShuffles: 3,
-  orderMinWords: 20,
-  orderMinLineWords: 9,
-  orderMinFunctionWords: 0.25,
-  orderMaxNumbers: 0.2,
+  minOrderWords: 20,
+  minOrderLineWords: 9,
+  minOrderFunctionWords: 0.25,
+  maxOrderNumbers: 0.2,
 
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,

@@ -8,10 +8,10 @@ export async function chunkForTeacher(
   engine: Pick<Engine, 'countTokens'>,
   passage: string,
   contextLength: number,
-  { chunks: { maxChars: chunkMaxChars, maxTokens, reserveTokens }, prompts }: Pick<Recipe, 'chunks' | 'prompts'>,
+  { chunks: { maxChars: maxChunkChars, maxTokens, reserveTokens }, prompts }: Pick<Recipe, 'chunks' | 'prompts'>,
 ): Promise<Chunk[]> {
   const limitTokens = Math.min(maxTokens, contextLength - reserveTokens);
-  for (let maxChars = chunkMaxChars; ; maxChars = Math.floor(maxChars * 0.8)) {
+  for (let maxChars = maxChunkChars; ; maxChars = Math.floor(maxChars * 0.8)) {
     const chunks = chunkPassage(passage, maxChars);
     const tokens = await mapConcurrently(chunks, (chunk) => engine.countTokens(prompts.reading(chunk.text, '')));
     if (Math.max(...tokens) <= limitTokens || maxChars < 100) return chunks;

@@ -7,13 +7,13 @@ import type { LearningNotice, LearningOptions, LearningUsage, ProgressJournal } 
 import { foldersOf, progressSchema, withFolders, type TrainingProgress, type TrainingState } from './progress.js';
 
 /** The least time between two snapshots, and before the first one. */
-const pauseMinMs = 5_000;
+const minPauseMs = 5_000;
 /** The largest share of the training time that snapshots may take. */
 const maxCostShare = 0.02;
 
 /** How long to train before the next snapshot, after one that took this long. */
 export function pauseAfterMs(costMs: number): number {
-  return Math.max(pauseMinMs, costMs / maxCostShare);
+  return Math.max(minPauseMs, costMs / maxCostShare);
 }
 
 /**
@@ -29,7 +29,7 @@ export class Snapshots {
   /** The training steps that the journal has, or 0 if they cannot be used. */
   #keptSteps = 0;
   #pausedSinceMs = 0;
-  #pauseMs = pauseMinMs;
+  #pauseMs = minPauseMs;
   #hasFailed = false;
   readonly #now: () => number;
   readonly #onNotice: (notice: LearningNotice) => void;

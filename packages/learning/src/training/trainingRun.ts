@@ -12,7 +12,7 @@ import type { TrainingState } from './progress.js';
 import type { Snapshots } from './snapshots.js';
 
 /** The longest that a stopping worker waits for the last snapshot. */
-const lastSnapshotMaxMs = 3_000;
+const maxLastSnapshotMs = 3_000;
 
 export type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
 
@@ -68,8 +68,8 @@ export class TrainingRun {
    * Keeps a training that was interrupted between two steps or during one. A step that was cut off has changed nothing.
    */
   async keepLast(): Promise<void> {
-    const late = sleep(lastSnapshotMaxMs, undefined, { ref: false }).then(() => {
-      throw new Error(`it took longer than ${lastSnapshotMaxMs} ms`);
+    const late = sleep(maxLastSnapshotMs, undefined, { ref: false }).then(() => {
+      throw new Error(`it took longer than ${maxLastSnapshotMs} ms`);
     });
     try {
       await Promise.race([this.#keep(), late]);

@@ -9,7 +9,7 @@ export interface Claim {
   readonly worker_id: string;
   readonly kind: JobKind;
   /**
-   * How long the job stays with this worker unless it extends the lease. At most `lease_ms_max`, see `shortenLeases`.
+   * How long the job stays with this worker unless it extends the lease. At most `maxLeaseMs`, see `shortenLeases`.
    */
   readonly leaseMs: number;
 }

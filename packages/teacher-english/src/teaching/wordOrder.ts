@@ -45,7 +45,7 @@ export async function orderNats(
 function withoutItems(text: string, told: ReadonlyMap<string, unknown>): string {
   const isProseLine = (line: string): boolean => {
     const words = wordsOf(line).length;
-    return words === 0 || (words >= rules.orderMinLineWords && !told.has(line.trim()));
+    return words === 0 || (words >= rules.minOrderLineWords && !told.has(line.trim()));
   };
   return text.split('\n').filter(isProseLine).join('\n');
 }
@@ -58,9 +58,9 @@ function isProse(text: string): boolean {
   const words = wordsOf(text);
   const share = (isOne: (word: string) => boolean): number => words.filter(isOne).length / words.length;
   return (
-    words.length >= rules.orderMinWords &&
-    share((word) => isFunctionWord(word.replace(/\P{L}/gu, ''))) >= rules.orderMinFunctionWords &&
-    share((word) => /\p{N}/u.test(word)) <= rules.orderMaxNumbers
+    words.length >= rules.minOrderWords &&
+    share((word) => isFunctionWord(word.replace(/\P{L}/gu, ''))) >= rules.minOrderFunctionWords &&
+    share((word) => /\p{N}/u.test(word)) <= rules.maxOrderNumbers
   );
 }
 

@@ -46,7 +46,7 @@ export async function askFor(
 export const samplingOfQuestions = {
   maxOutputTokens: settings.maxQuestionTokens,
   temperature: settings.questionTemperature,
-  minP: settings.questionMinP,
+  minP: settings.minQuestionP,
   wantsLogprob: true,
 } as const;
 

@@ -27,7 +27,7 @@ export const modelTeacherSettings = {
   askedAgain: 6,
   questionTemperature: 1,
   /** See `GenerateRequest.minP`. It keeps questions from straying. */
-  questionMinP: 0.2,
+  minQuestionP: 0.2,
   maxQuestionTokens: 40,
   /** Nats a token, on average. A question that the model itself finds less likely is mostly not a question. */
   minQuestionLogprob: -1.2,
