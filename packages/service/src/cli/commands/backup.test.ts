@@ -90,7 +90,7 @@ describe('engraft backup and restore', () => {
       /^engraft: .* is not empty: a backup is restored into a folder of its own \(--data\)\n$/,
     );
     const restored = z.strictObject({
-      dataFolder: z.literal(moved),
+      data_folder: z.literal(moved),
       created_at: z.iso.datetime(),
       rows: z.literal(rows),
       adapters: z.literal(1),
