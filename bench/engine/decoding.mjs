@@ -133,9 +133,9 @@ async function openLlama(llama, { folder, modelDir, precision }) {
         experimentalKvCacheValueType: cache,
       });
       const sequences = Array.from({ length: batch }, () => context.getSequence());
-      const prompts = sequences.map((_, index) => tokenizer.encodePrompt(promptOf(prompts[index % prompts.length])));
+      const encoded = sequences.map((_, index) => tokenizer.encodePrompt(promptOf(prompts[index % prompts.length])));
       const all = (limit, options) =>
-        Promise.all(sequences.map((sequence, index) => evaluate(sequence, prompts[index], { limit, ...options })));
+        Promise.all(sequences.map((sequence, index) => evaluate(sequence, encoded[index], { limit, ...options })));
       return {
         /** Greedy tokens for each prompt, up to the end token. */
         answer: (limit) => all(limit, { yieldEogToken: false }),
