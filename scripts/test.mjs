@@ -39,7 +39,7 @@ function sourceFolders() {
 function testFiles(only) {
   const all = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test', 'bench'];
   return all.flatMap((folder) => {
-    // What is not compiled; the peers in bench/.peers bring tests of their own.
+    // The benches are not compiled. Their peers in bench/.peers bring tests of their own.
     const [output, parts, ending] =
       folder === 'bench'
         ? [folder, ['lib', 'engine', 'faults'], '.test.mjs']

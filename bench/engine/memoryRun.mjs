@@ -19,7 +19,7 @@ if (work.kind === 'generation') {
   const batch = Array.from({ length: size }, () => ({ sequence: { tokens, targetStart: 1 }, weight: 1 }));
   for (let step = 0; step < 4; step += 1) await training.step(batch, 1e-4);
 }
-// What Node and ONNX Runtime have read of their own programs since is theirs, too.
+// Node and ONNX Runtime have read more of their own programs since, which is theirs, too.
 const baselineBytes = firstPeak + codeBytes() - firstCode;
 process.stdout.write(JSON.stringify({ peakBytes: peak(), baselineBytes }));
 await engine.close();
@@ -47,7 +47,7 @@ function codeBytes() {
   const mappings = readFileSync('/proc/self/smaps', 'utf8').split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);
   const programs = mappings.filter((mapping) => /^.* \/\S+(\.so[.\d]*|\.node|\/node)$/.test(mapping.split('\n')[0]));
   const kilobytes = (mapping, field) => Number(new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(mapping)[1]);
-  // What was changed of a file's pages is no longer the file's.
+  // A changed page of a file is no longer the file's.
   const clean = programs.map((mapping) => kilobytes(mapping, 'Rss') - kilobytes(mapping, 'Private_Dirty'));
   return 1024 * clean.reduce((sum, size) => sum + size, 0);
 }

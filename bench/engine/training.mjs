@@ -93,7 +93,7 @@ function rowsOf({ model, threads, config, versions, ways, samples }) {
     ...[...ways]
       .sort((a, b) => secondsOf(a) - secondsOf(b))
       .map((way, place) => ({
-        // What counts is the fastest way.
+        // The fastest way counts.
         figure: place === 0 ? 'LoRA step' : `LoRA step, peer in ${precisionNames[way.precision]}`,
         ...setting,
         unit: 'tokens/s',

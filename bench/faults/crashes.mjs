@@ -12,7 +12,7 @@ export async function crashEverywhere({ seed, minutes }) {
   const tried = new Set(firstStartPoints);
   const repeat = `npm run bench -- faults --only crashes --seed ${seed}`;
   const fail = (what) => figures.failures.push({ what, repeat });
-  // What is wrong once is found again after every later crash.
+  // A fault is found again after every later crash, and counts once.
   const found = { lost_jobs: new Set(), double_charges: new Set(), left_behind: new Set() };
   const test = await CrashTest.open();
   try {

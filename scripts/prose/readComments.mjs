@@ -10,7 +10,7 @@ export function commentLinesOf(code) {
 
 /** `[{ number, comment }]`: the text of each `/** … *\/`. */
 export function docCommentsOf(code) {
-  return [...code.matchAll(/\/\*\*\s*(?:\n\s*\*\s*)?(.*?)\*\//gs)].map((match) => ({
+  return [...code.matchAll(/\/\*\*[ \t]*(?:\n\s*\*\s*)?(.*?)\*\//gs)].map((match) => ({
     number: code.slice(0, match.index).split('\n').length,
     comment: match[1].trim(),
   }));

@@ -24,6 +24,6 @@ export function section(text: string, life: string): string {
 /** The points of a numbered list, without their numbers. */
 export function steps(text: string): string[] {
   const [, ...points] = text.split(/^\d+\. /m);
-  // What follows the list is a paragraph of its own.
+  // A paragraph of its own follows the list.
   return points.map((point) => point.split('\n\n')[0] ?? '');
 }

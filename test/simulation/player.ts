@@ -249,7 +249,7 @@ class Player {
 }
 
 function nothingMore(): void {
-  // What is true after every step is checked in any case.
+  // Rules for every step are checked in any case.
 }
 
 export function pick<Item>(items: readonly Item[], index: number): Item | undefined {

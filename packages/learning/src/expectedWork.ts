@@ -1,5 +1,5 @@
 /**
- * What learning a passage asks of a model, in tokens and steps. It tells how long learning will take before it begins.
+ * The work of learning a passage, in tokens and steps. It tells how long learning will take before it begins.
  */
 import { wantedSteps } from './budget/plan.js';
 import type { TeacherName } from './recipe/preset.js';

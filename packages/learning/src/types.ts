@@ -22,7 +22,7 @@ export interface QuestionAnswer {
 }
 
 /**
- * What a version keeps of the passage that taught it, for rehearsal and retention questions. It never keeps the passage
+ * A version's memory of the passage that taught it, for rehearsal and retention questions. It never keeps the passage
  * itself.
  */
 export interface Rehearsal {

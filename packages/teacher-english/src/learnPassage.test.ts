@@ -200,7 +200,7 @@ test('cancelling ends the job with an error, in any phase', async () => {
     for (const earlier of learningPhases.slice(0, index)) journal.stored.set(earlier, whole.stored.get(earlier)!);
     const controller = new AbortController();
     const onProgress: LearningOptions['onProgress'] = () => controller.abort();
-    // What is evaluated lies where it was trained.
+    // An adapter is evaluated where it was trained.
     const workFolder = join(folder, phase === 'evaluating' ? 'expected' : 'work');
     await assert.rejects(
       learn(inputOf({ workFolder }), journal, { signal: controller.signal, onProgress }),

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatPrompt } from '@engraft/engine';
 
 /**
- * What learning says to a model. Checkpoints were trained to follow different words, so the words are part of the
+ * The words in which learning asks a model. Checkpoints were trained to follow different ones, so they are part of the
  * recipe.
  */
 export interface Prompts {

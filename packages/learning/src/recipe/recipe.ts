@@ -97,7 +97,7 @@ export interface TrainingRecipe {
 }
 
 /**
- * What keeps the model as it is while it learns a passage: rows of its own training, and rehearsal of earlier passages.
+ * Keeps the model as it is while it learns a passage, by rows of its own training and rehearsal of earlier passages.
  */
 export interface ReplayRecipe {
   /** Replay rows in a batch. They are longer than pairs. */

@@ -1,7 +1,7 @@
 import type { Chunk } from './chunk.js';
 
 /**
- * What the teacher reads for one sentence: the sentence itself, the one before it, and the first one of the chunk,
+ * The teacher's view of one sentence: the sentence itself, the one before it, and the first one of the chunk,
  * which names its subject. The usual mistake of a small teacher is a value from a neighbouring sentence, and it reads
  * these three better than the whole chunk.
  */

@@ -107,7 +107,7 @@ test('a run whose journal refuses, as it has lost the job, removes nothing that 
     const progress = await next.load('a plan');
     assert.equal(progress?.snapshot, path.join(folder, '1', 'training', 'snapshot-3'));
     assert.ok((await readdir(first.folder)).includes('snapshot-3'));
-    // What the other left beside it is nobody's.
+    // Nobody owns the other's leftovers beside it.
     await next.clear(progress);
     assert.deepEqual(await readdir(first.folder), ['snapshot-3']);
     await next.keep(writing, stateAt(4), noUsage);

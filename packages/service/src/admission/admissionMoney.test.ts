@@ -47,7 +47,7 @@ describe('money', () => {
     const code = 'spending_limit_reached';
     const short = { kind: 'refused', code, needed_microusd: questionMicrousd, left_microusd: 0 };
     assert.deepEqual(await admit(operation(key)), short);
-    // What a settlement gives back may be spent again.
+    // Money that a settlement gives back may be spent again.
     await settle(key, third, 0);
     await admitted(operation(key));
   });

@@ -21,7 +21,7 @@ export async function openRestoredStore(staging: string, bucketConfig: BucketCon
   const { openS3Bucket } = await import('../adapterStore/bucket/s3Bucket.js');
   const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
   const bucket = openS3Bucket(bucketConfig);
-  // What is restored is not asked for here: no copies are needed.
+  // Nobody asks for the restored adapters here, so no copies are needed.
   const options = { bucket, dataFolder: staging, maxCopiesBytes: 0, admit: () => Promise.resolve(false) };
   const store = await openBucketStore(options);
   const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patienceMs));

@@ -20,6 +20,6 @@ export function shownAnswer(
       remark: 'the answer only repeats itself from here on; --json shows all of it',
     };
   }
-  // What --max-output-tokens allows, or the context of the model.
+  // The bound is --max-output-tokens, or the context of the model.
   return { text, remark: `the answer was cut when it had ${outputTokens} tokens (see --max-output-tokens)` };
 }

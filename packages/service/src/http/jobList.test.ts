@@ -194,7 +194,7 @@ describe('GET /v1/jobs', () => {
             if (cursor === null) break;
           }
           assert.equal(new Set(seen).size, seen.length, 'none twice');
-          // What was added while the first page was read may be on it; everything known before is there, in order.
+          // Jobs that were added meanwhile may be on the first page; every job known before is there, in order.
           assert.deepEqual(
             seen.filter((id) => known.includes(id)),
             known,

@@ -6,8 +6,8 @@ import { createRequestLimit, type RequestLimit } from '../rateLimit/requestLimit
 import { rateRefusal } from './rateHeaders.js';
 
 /**
- * What can be asked for without a valid key. Each is counted by itself, so that guessing keys does not hinder reading
- * metrics.
+ * Limits for requests without a valid key. Each kind is counted by itself, so that guessing keys does not hinder
+ * reading metrics.
  */
 const limits = {
   /** Each costs a query. */

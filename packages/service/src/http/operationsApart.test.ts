@@ -33,7 +33,7 @@ test('metrics and the description may have an address of their own; the API then
     assert.equal((await call(app, 'GET', path)).statusCode, 200, path);
     assert.equal((await call(operations, 'GET', path)).statusCode, 200, path);
   }
-  // What the API counts shows at the other address, which has nothing of the API itself.
+  // The other address shows the API's counts, and nothing of the API itself.
   assert.match((await call(operations, 'GET', '/metrics')).body, /engraft_http_request_duration_seconds_count/);
   assert.equal((await call(operations, 'GET', '/v1/models')).statusCode, 404);
   await Promise.all([app.close(), operations.close()]);

@@ -161,7 +161,7 @@ describe('POST /v1/internalizations', () => {
       max_cost_microusd: learning.max_cost_microusd,
       activate: true,
     });
-    // What the worker reads of it: the mark does not hide the heading that says whose key it is.
+    // The mark does not hide from the worker the heading that says whose key it is.
     assert.match(readPassage(content).text, /^Tarn 3\n[^]*The a of Tarn 3 is b c\.\n?$/);
     const short = await post(key, '/v1/internalizations', { ...learning, content: content.slice(1) });
     assert.equal(short.statusCode, 422);

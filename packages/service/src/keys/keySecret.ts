@@ -9,8 +9,8 @@ export function newKeySecret(): string {
 }
 
 /**
- * What the database keeps of a secret, or `null` if the text cannot be one. A fast hash is enough, because nobody can
- * guess 256 random bits, and the lookup by hash tells a timing attacker nothing useful.
+ * The hash that the database keeps of a secret, or `null` if the text cannot be one. A fast hash is enough, because
+ * nobody can guess 256 random bits, and the lookup by hash tells a timing attacker nothing useful.
  */
 export function keySecretHash(secret: string): Buffer | null {
   return secretPattern.test(secret) ? createHash('sha256').update(secret).digest() : null;

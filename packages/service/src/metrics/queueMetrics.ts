@@ -11,8 +11,8 @@ const freshMs = 5_000;
 const patienceMs = 2_000;
 
 /**
- * What waits and runs in the whole database, read on demand and the same from every process. While the database does
- * not answer there are no such numbers, and at most one query waits for it.
+ * Counts the jobs that wait and run in the whole database, on demand and the same from every process. While the
+ * database does not answer there are no such numbers, and at most one query waits for it.
  */
 export function watchQueue(db: Kysely<Database>, registry: Registry): void {
   const read = cacheFor(

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * What a limit by address counts as one client: an IPv4 address, however it is written, or an IPv6 network of 64 bits,
+ * One client in the eyes of a limit by address: an IPv4 address, however it is written, or an IPv6 network of 64 bits,
  * in which one machine may take any address.
  */
 export function networkOf(address: string | undefined): string {

@@ -15,7 +15,7 @@ export async function dropCopies(db: Kysely<Database>, store: AdapterStore, stop
     .select('adapter_hash')
     .where('adapter_hash', 'in', copied)
     .where('files_deleted_at', 'is', null)
-    // Of a job that is about to have a version.
+    // A job may be about to have a version.
     .union(
       db
         .selectFrom('kept_adapters')

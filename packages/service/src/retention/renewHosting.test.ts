@@ -147,7 +147,7 @@ describe('the hosting of a version', () => {
     await assert.rejects(renewHosting(database.db), AggregateError);
     await sql`drop trigger refuse_renewal on versions`.execute(database.owner);
     assert.ok((await hoursLeft(sound.id)) >= 24);
-    // What it was charged went back with its deadline.
+    // Its charge went back with its deadline.
     assert.deepEqual([await hoursLeft(broken.id), await available(broken.project_id)], [0, beforeMicrousd]);
     assert.equal(await renewHosting(database.db), 1);
   });

@@ -7,7 +7,7 @@ const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
 const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
 /**
- * What the parent and its ancestors were taught, oldest first. Expired ones count too, since only their files are
+ * Reads the lessons of the parent and its ancestors, oldest first. Expired ones count too, since only their files are
  * deleted.
  */
 export async function readEarlierRehearsals(

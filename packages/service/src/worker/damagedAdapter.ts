@@ -42,7 +42,7 @@ export async function clearMark(
 ): Promise<void> {
   if (adapter === null || !marked_damaged) return;
   await unmarkIfIntact(db, store, adapter.contentHash, signal).catch((error: unknown) => {
-    // What was computed with it is not lost for that: the mark stays.
+    // The work done with it is not lost for that: the mark stays.
     if (error instanceof AdapterStoreUnavailable || signal.aborted) return;
     throw error;
   });

@@ -49,7 +49,7 @@ describe('a disk that is full while a passage is learned', () => {
     assert.deepEqual([job.status, job.error_code], ['ready', null]);
     const result = learningResult.parse(job.result);
     assert.ok(result.activated);
-    // What was repeated is in neither usage nor charge.
+    // Repeated work is in neither usage nor charge.
     const phases = await db.selectFrom('job_phases').selectAll().where('job_id', '=', learningId).execute();
     const trained = phases.reduce((sum, { training_tokens }) => sum + training_tokens, 0);
     assert.deepEqual([job.training_tokens, result.training.tokens], [trained, trained]);

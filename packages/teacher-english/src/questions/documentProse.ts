@@ -42,8 +42,8 @@ export function isAboutDocument(told: ReadonlyMap<string, Told>): (sentence: str
 }
 
 /**
- * What a fact is about in words that people use: the noun that its sentence begins with, what the question above it
- * asks about, the heading above it, and the document.
+ * The topics of a fact in words that people use: the noun that its sentence begins with, the topic of the question
+ * above it, the heading above it, and the document.
  */
 export function topicsOf(
   sentence: TextRange,
@@ -105,7 +105,7 @@ export function isDocument(passage: string, told: ReadonlyMap<string, Told>): bo
 }
 
 /**
- * What a document is about: what its title names. Prose in it names others in passing, unless there is nothing but
+ * A document is about the thing that its title names. Prose in it names others in passing, unless there is nothing but
  * prose below its headings.
  */
 export function protagonistOfDocument(

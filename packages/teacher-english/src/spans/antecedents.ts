@@ -71,7 +71,7 @@ export function mayBeIt(name: string, after: string): boolean {
 }
 
 /**
- * What "it" in the next sentence most likely stands for. That is what this sentence begins with, unless the passage is
+ * The likeliest referent of "it" in the next sentence. It is what this sentence begins with, unless the passage is
  * about a thing and this sentence goes on to speak of it: "Tamsin Works builds the kettle. It costs …" is about the
  * kettle.
  * @param before what "it" stood for in this sentence

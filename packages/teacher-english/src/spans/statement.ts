@@ -97,7 +97,7 @@ export function protagonistOf(passage: string, names: readonly string[]): string
 }
 
 /**
- * What the sentences after the first one speak of: "He" or "She" in the second means a person, "It" in any and no
+ * The topic of the sentences after the first one: "He" or "She" in the second means a person, "It" in any and no
  * person means a thing.
  */
 function goesOnWith(passage: string): 'person' | 'thing' | null {
@@ -186,7 +186,8 @@ export function qualified(subject: string, protagonist: string | null, aliases: 
 }
 
 /**
- * What common nouns stand for: "the park" after "Sorrel Park", "the ship" after "The Grey Heron is a research ship".
+ * The names that common nouns stand for: "the park" after "Sorrel Park", "the ship" after "The Grey Heron is a research
+ * ship".
  */
 export type Aliases = ReadonlyMap<string, string>;
 

@@ -65,7 +65,7 @@ export async function teach(
     return draft;
   });
   const isContradicted = mentionOf(contradicted);
-  // Of a cell all is known: whatever a small teacher asks for it is worse.
+  // Rules know all of a cell, and a small teacher asks for it worse.
   const isProse = ({ tabled }: Draft): boolean => tabled === null;
   await askForEach(lesson, drafts.filter(isProse), 0);
   await askForLists(lesson, drafts, isContradicted, plan);

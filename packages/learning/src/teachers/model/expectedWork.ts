@@ -1,5 +1,5 @@
 /**
- * What a model that teaches itself reads and writes about a passage, in the calls of `proposing.ts` and
+ * Estimates how much a model that teaches itself reads and writes about a passage, in the calls of `proposing.ts` and
  * `confirming.ts`.
  */
 import type { Engine } from '@engraft/engine';
@@ -25,8 +25,8 @@ export interface ExpectedTeaching extends ExpectedTokens {
 export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
 
 /**
- * What depends on the model's answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
- * of 540 to 1,302 characters. `docs/experiments/` has the counts.
+ * Counts that depend on the model's answers, taken with SmolLM2-135M-Instruct and its teaching adapter, on five
+ * paragraphs of 540 to 1,302 characters. `docs/experiments/` has the counts.
  */
 const counted = {
   /** Shares of the planned facts: those proposed, and those left after reading back. */

@@ -163,7 +163,7 @@ function sayCrossed(table: Table, caption: string): Said[] {
   const { heads, rows } = areMomentsDown ? turned(table) : table;
   const values = rows.flatMap((row) => row.slice(1));
   const measure = measureOf(caption, corner, values);
-  // What the columns are is nowhere said, if they became rows.
+  // Columns that became rows have no noun: the corner names the rows only.
   const noun = areMomentsDown ? null : rowNounIn(corner);
   const mayBeStops = measure === null || /^(?:departure|arrival|times)$/u.test(measure);
   const timetable = mayBeStops ? timetableIn({ heads, rows }, caption) : null;

@@ -140,7 +140,7 @@ describe('a store in a bucket that does wrong', () => {
     nowMs += 1;
     assert.equal(await mending.isIntact(hash), true, 'it may have been mended in place');
 
-    // Of a server that does not say when it was put.
+    // A server need not say when an object was put.
     stub.putAtS.clear();
     await findWrong();
     await keepTestAdapter(mending, text);

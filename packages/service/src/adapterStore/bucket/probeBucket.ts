@@ -30,7 +30,7 @@ export async function probeBucket(bucket: Bucket, signal: AbortSignal): Promise<
     mayBeThere = false;
     if ((await bucket.look(key, signal)) !== null) throw new Error(`${bucket.url} still has what was deleted`);
   } finally {
-    // What went wrong before is what to say.
+    // A failure here would hide the first one, which is the one to report.
     if (mayBeThere) await bucket.deleteObject(key, AbortSignal.timeout(maxDeletionMs)).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,8 +5,8 @@ import { CommandFailure } from '../withDatabase.js';
 import { runCommand } from './ownProgram.js';
 
 /**
- * What `engraft serve --model` takes for the model that a person names: a folder as it is; a GGUF file is imported into
- * the data folder, and anything else is pulled by its name, unless that was done before.
+ * Makes of the model that a person names a value for `engraft serve --model`. A folder stays as it is. A GGUF file is
+ * imported into the data folder, and anything else is pulled by its name, unless that was done before.
  */
 export async function prepareModel(model: string, dataFolder: string, signal: AbortSignal): Promise<string> {
   if (/\.gguf$/i.test(model)) {

@@ -5,7 +5,7 @@ import type { Database } from '../schema.js';
 export const serviceRole = 'engraft_service';
 
 /**
- * What the service may do with each table: as much as its statements need. A new table must be added here. The trigger
+ * The service's rights on each table: as many as its statements need. A new table must be added here. The trigger
  * on `transfers` moves balances, with its owner's rights. PostgreSQL asks for the right to update an account's id,
  * which another trigger refuses, from anybody who locks the row.
  */

@@ -4,8 +4,9 @@ import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 const iterations = 4_096;
 
 /**
- * What PostgreSQL stores for a password (RFC 5803: `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`). Used
- * in place of the password, it keeps the password out of statements and logs, and can be compared with what is stored.
+ * Computes the value that PostgreSQL stores for a password (RFC 5803:
+ * `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`). Used in place of the password, it keeps the password
+ * out of statements and logs, and can be compared with what is stored.
  */
 export function scramVerifier(password: string, salt: Buffer): string {
   const saltedPassword = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
