@@ -22,7 +22,9 @@ child.on('exit', (code, signal) => (process.exitCode = code ?? (signal === 'SIGI
 /** The same Ctrl-C ends npm and the compiler. */
 function endEarly() {
   if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
-  console.error('interrupted: nothing was started; what is installed and built remains. The same command goes on.');
+  console.error(
+    'interrupted: nothing was started; what is installed and built remains. Run the same command to continue.',
+  );
   process.exit(interrupted);
 }
 

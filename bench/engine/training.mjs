@@ -12,7 +12,7 @@ const stepShape = { batch: 8, length: 128, rank: 8 };
 const learningRate = 1e-4;
 
 /**
- * The peer is PyTorch in each of the ways `torchWaiting`, see `startTorch`, and in each of `PRECISIONS`.
+ * The peer is PyTorch in each of the ways `torchWaiting`, see `startTorch`, and in each of `precisionNames`.
  * @param {object} plan
  * @param {{ name: string, width: number, folder: string }[]} plan.models
  * @param {number[]} plan.threadCounts

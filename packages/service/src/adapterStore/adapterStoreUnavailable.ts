@@ -4,4 +4,12 @@
  */
 export class AdapterStoreUnavailable extends Error {
   override readonly name = 'AdapterStoreUnavailable';
+
+  /** `isRefused`: it answered, and may refuse this adapter alone. Others are not kept waiting. */
+  constructor(
+    message: string,
+    readonly isRefused = false,
+  ) {
+    super(message);
+  }
 }

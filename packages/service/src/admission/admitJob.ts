@@ -59,8 +59,9 @@ export type AdmissionRefusal =
 export interface Shortfall {
   readonly kind: 'refused';
   readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
-  /** The amount that the job would have reserved. The next field is the amount that was left for it. */
+  /** The amount that the job would have reserved. */
   readonly needed_microusd: number;
+  /** The amount that was left for it. */
   readonly left_microusd: number;
 }
 

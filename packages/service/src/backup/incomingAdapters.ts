@@ -7,7 +7,7 @@ import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { makeSyncedFolder } from '../syncFolder.js';
 import { BackupError } from './backupError.js';
 
-/** A store that adapters of a backup are put into has none. */
+/** The error for a store that has adapters already. */
 export function storeInUse(home: string): BackupError {
   return new BackupError(`${home} has adapters already: a backup is restored into a bucket or prefix of its own`);
 }

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 /**
  * Does the work for one item after the other, and returns how many times it did something. A failure does not stop the
  * others, and is thrown at the end. Only a database or a store of adapters that is away ends it at once: the others
- * would wait for it as long, and the duties after them, too.
+ * would wait for it as long, and the duties after them, too. A store that refuses an adapter answers for the others.
  */
 export async function forEachIndependently(
   items: readonly string[],
@@ -44,7 +44,6 @@ export async function repeatIndependently(
 }
 
 function failsForAll(error: unknown): boolean {
-  return (
-    isDatabaseUnavailable(error) || error instanceof AdapterStoreUnavailable || error instanceof AdapterStoreMissing
-  );
+  const isAway = error instanceof AdapterStoreUnavailable && !error.isRefused;
+  return isAway || isDatabaseUnavailable(error) || error instanceof AdapterStoreMissing;
 }

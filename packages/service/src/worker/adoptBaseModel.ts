@@ -46,12 +46,12 @@ async function learnModel(
   db: Kysely<Database>,
   store: AdapterStore,
   adapterHash: string,
-): Promise<TrainedOn['kind'] | 'unavailable'> {
+): Promise<TrainedOn['kind'] | 'refused' | 'unavailable'> {
   try {
     const { adapter, giveBack } = await store.borrow(adapterHash);
     return (await learnModelOfAdapter(db, adapter).finally(giveBack)).kind;
   } catch (error) {
-    if (error instanceof AdapterStoreUnavailable) return 'unavailable';
+    if (error instanceof AdapterStoreUnavailable) return error.isRefused ? 'refused' : 'unavailable';
     throw error;
   }
 }

@@ -146,4 +146,15 @@ describe('copies of adapters on this machine', () => {
     await assert.rejects(access(folderOf('', 2)), { code: 'ENOENT' });
     await access(folderOf(a));
   });
+
+  it('of another process that cannot be removed are no reason not to start', async () => {
+    const lock = `${folderOf('', 1)}.lock`;
+    await rm(lock, { force: true });
+    // No file can be locked there.
+    await mkdir(path.join(lock, 'in the way'), { recursive: true });
+    await mkdir(folderOf('', 1));
+    await (await open(10 * adapterBytes)).close();
+    await access(folderOf('', 1));
+    for (const left of [lock, folderOf('', 1)]) await rm(left, { recursive: true });
+  });
 });

@@ -107,6 +107,7 @@ export class AdapterCopies<Known extends Found = Found> {
   /** Fetches it from elsewhere, unless it is there, or could not stay. */
   async adopt(adapterHash: string, source: AdapterSource): Promise<void> {
     const found = await source.look(adapterHash, this.#closing.signal);
+    this.#closing.signal.throwIfAborted();
     if (found === null || found.bytes > this.options.maxBytes) return;
     const copy = this.#take(adapterHash);
     try {
@@ -179,6 +180,7 @@ export class AdapterCopies<Known extends Found = Found> {
     const { folder } = this.options;
     const { signal } = this.#closing;
     const found = await source.look(adapterHash, signal);
+    signal.throwIfAborted();
     if (found === null) return false;
     copy.bytes = found.bytes;
     await this.#makeRoom();

@@ -52,7 +52,7 @@ export async function withBucketRetries<Result>(
       if (isOfThisMachine(error)) throw error;
       if (attempt === bounds.attempts || isRefusal(error)) {
         const why = late.aborted ? `it took longer than ${attemptMs} ms` : describeBucketError(error);
-        throw new AdapterStoreUnavailable(`${what}: ${why}${hintFor(statusOf(error))}`);
+        throw new AdapterStoreUnavailable(`${what}: ${why}${hintFor(statusOf(error))}`, isRefusal(error));
       }
       // Those who found it away together do not come back together.
       const delayMs = bounds.firstDelayMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);

@@ -34,9 +34,14 @@ export async function openCopiesFolder(dataFolder: string): Promise<CopiesFolder
     const lock = await tryLockFile(path.join(home, `${number}.lock`));
     if (lock === null) continue;
     const folder = path.join(home, String(number));
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    crashPoint('copies.folder_made');
-    await removePassing(folder);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      crashPoint('copies.folder_made');
+      await removePassing(folder);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
     await removeAbandoned(home);
     return copiesFolder(folder, async () => {
       try {
@@ -93,14 +98,19 @@ async function removePassing(folder: string): Promise<void> {
   crashPoint('copies.passing_removed');
 }
 
-/** Removes the folders of further processes that were killed. It holds each one's lock, so nobody begins there. */
+/**
+ * Removes the folders of further processes that were killed. It holds each one's lock, so nobody begins there. A folder
+ * that another user left stays: it is no reason not to start.
+ */
 async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
-    if (!/^[1-9]\d*$/.test(name)) continue;
-    const lock = await tryLockFile(path.join(home, `${name}.lock`));
-    if (lock === null) continue;
-    await removeFolder(path.join(home, name)).finally(() => lock.release());
+    if (/^[1-9]\d*$/.test(name)) await removeUnlessLocked(path.join(home, name)).catch(() => undefined);
   }
+}
+
+async function removeUnlessLocked(folder: string): Promise<void> {
+  const lock = await tryLockFile(`${folder}.lock`);
+  if (lock !== null) await removeFolder(folder).finally(() => lock.release());
 }
 
 async function removeFolder(folder: string): Promise<void> {

@@ -30,7 +30,7 @@ export interface Bucket {
 
 export interface ObjectFound {
   readonly bytes: number;
-  /** Another one when the content is another one, or was put there again. */
+  /** Another one when the content is another one, and usually when it was put there again. */
   readonly tag: string;
 }
 

@@ -32,8 +32,8 @@ async function quickstart(options: QuickstartOptions): Promise<void> {
   try {
     const model = options.model === undefined ? null : await prepareModel(options.model, dataFolder, signal);
     stopped = 'the service that this command had started is stopped';
-    const onLearning = (jobId: string): void => {
-      goingOn = `, and ${jobId} goes on when a service is started with it`;
+    const onLearning = (jobId: string | null): void => {
+      goingOn = jobId === null ? '' : `, and ${jobId} goes on when a service is started with it`;
     };
     const service = await start(dataFolder, model, signal);
     try {

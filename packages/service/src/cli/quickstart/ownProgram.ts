@@ -17,7 +17,7 @@ export function runCommand(args: readonly string[], signal: AbortSignal): Promis
   );
 }
 
-/** Ends the process once: it would take a second wish, a while after the first, for haste. */
+/** Asks the process to end once: it takes a second signal for an order to end without draining. */
 function endOnce(child: ChildProcess, signal: AbortSignal): () => void {
   let isTold = false;
   const stop = (): void => {

@@ -8,8 +8,8 @@ const maxCostMicrousd = 20_000_000;
 
 export interface StoryOptions {
   readonly signal: AbortSignal;
-  /** The passage is being learned from now on, whoever waits for it. */
-  readonly onLearning: (jobId: string) => void;
+  /** Told the job that learns the passage, whoever waits for it, and `null` once it has ended. */
+  readonly onLearning: (jobId: string | null) => void;
 }
 
 /** Asks base about the sample, learns it, and asks the new version the same. Prints all of it. */
@@ -54,6 +54,7 @@ async function learn(
   const job = await client.jobs
     .wait(receipt.id, { signal, onUpdate: ({ phase }) => progress.update(phase) })
     .finally(() => progress.stop());
+  onLearning(null);
   const result = job.result !== null && 'validation' in job.result ? job.result : null;
   if (job.status === 'ready' && result !== null) return { job, result };
   const reason = result?.rejection?.message ?? job.error?.code ?? 'without a reason';
