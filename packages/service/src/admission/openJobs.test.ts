@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { cancelJob } from '../jobs/cancelJob.js';
 import { claimJob } from '../jobs/claimJob.js';
-import type { InferenceJobRequest } from '../jobs/jobRequest.js';
 import { releaseJob } from '../jobs/releaseJob.js';
 import { readBalance } from '../ledger/accounts.js';
+import { question } from '../testing/admissionTest.js';
 import { findHalfStates } from '../testing/findHalfStates.js';
 import { buildTestApp, call, countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
@@ -17,17 +17,7 @@ before(async () => {
 });
 after(() => database.close());
 
-const request: InferenceJobRequest = {
-  kind: 'inference',
-  messages: [{ role: 'user', content: 'question?' }],
-  tools: [],
-  tool_choice: 'auto',
-  parallel_tool_calls: true,
-  response_format: { type: 'text' },
-  max_output_tokens: 100,
-  temperature: 0,
-};
-const body = { subject_id: 'subject', messages: request.messages };
+const body = { subject_id: 'subject', messages: question.messages };
 
 let usedKeys = 0;
 
@@ -43,7 +33,7 @@ function admit(key: TestKey, openJobs: OpenJobLimits, usedKey?: string): Promise
       adapter_version: undefined,
       endpoint: '/v1/inferences',
       idempotency_key: usedKey ?? `open-jobs-${usedKeys}`,
-      request,
+      request: question,
     },
   );
 }

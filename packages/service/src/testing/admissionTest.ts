@@ -4,6 +4,7 @@ import { inTransaction } from '../db/transaction.js';
 import type { InferenceJobRequest, InternalizationJobRequest } from '../jobs/jobRequest.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
+import { readJobRow } from './readJobRow.js';
 import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from '../admission/admitJob.js';
@@ -81,7 +82,7 @@ export async function assertRefused(code: string, asked: ModelOperation, changes
 }
 
 export function readRow(jobId: string) {
-  return database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
+  return readJobRow(database.db, jobId);
 }
 
 export async function settle(key: TestKey, jobId: string, chargedMicrousd: number): Promise<void> {

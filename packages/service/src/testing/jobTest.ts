@@ -9,6 +9,7 @@ import { extendLease } from '../jobs/extendLease.js';
 import { recordPhase } from '../jobs/recordPhase.js';
 import { failJob } from '../jobs/failJob.js';
 import { releaseJob } from '../jobs/releaseJob.js';
+import { readJobRow } from './readJobRow.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
 import { completeInference } from '../jobs/completeInference.js';
@@ -110,8 +111,7 @@ export const expireLease = (jobId: string): Promise<unknown> =>
     .where('id', '=', jobId)
     .where('status', '=', 'running')
     .execute();
-export const readRow = (jobId: string) =>
-  database.db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
+export const readRow = (jobId: string) => readJobRow(database.db, jobId);
 export const complete = (job: ClaimedJob): Promise<LeasedWrite> =>
   completeInference(database.db, job, {
     kind: 'succeeded',

@@ -12,6 +12,7 @@ import { loadEngine, loadPromptMeter, type LoadedEngine } from '../startup/model
 import { startWorker, type Worker, type WorkerOptions } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from './testApp.js';
+import { readJobRow } from './readJobRow.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 
 /** A worker on the real engine with the shipped model, and its log and metrics so far. */
@@ -121,8 +122,4 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
       if (given === undefined) await rm(dataFolder, { recursive: true });
     },
   };
-}
-
-function readJobRow(db: TestDatabase['db'], jobId: string) {
-  return db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow();
 }
