@@ -147,6 +147,11 @@ export interface TrainingOptions {
   readonly rank: number;
   readonly alpha: number;
   readonly seed: number;
+  /**
+   * The lowest layer, from 0, that a fresh adapter changes. A sequence's states below it never change, so they are
+   * computed once and kept for the steps that show the sequence again. By default 0. A parent keeps its own layers.
+   */
+  readonly firstLayer?: number;
   readonly weightDecay?: number;
   readonly betas?: readonly [number, number];
   /** Bound on the global gradient norm. */

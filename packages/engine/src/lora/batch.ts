@@ -5,7 +5,7 @@ import { sum } from '../support/numbers.js';
 import type { TopK, TrainingExample } from '../types.js';
 import { activationBytes, layerwiseBytes, defaultMaxLayerwiseBytes } from './activations.js';
 import { groupTokens, groupByPrefix, type PrefixGroup } from './prefixGroups.js';
-import { layOut, targetCount, type TrainingRun } from './runLayout.js';
+import { layOut, targetCount, type LaidOutRun } from './runLayout.js';
 
 /** Batches of at least this many tokens are computed in two parts. Smaller ones lose more than two threads gain. */
 const minTokensInParts = 256;
@@ -22,7 +22,7 @@ export interface TrainingBatch {
    * One or two parts, each of one or more runs. Their losses and gradients add up to those of the batch. Two parts have
    * about as many tokens each, for two threads. A single thread computes the same parts, so that the sums are equal.
    */
-  readonly parts: readonly (readonly TrainingRun[])[];
+  readonly parts: readonly (readonly LaidOutRun[])[];
   /** Tokens that go through the model, without padding. A shared beginning counts once. */
   readonly tokens: number;
 }

@@ -8,10 +8,11 @@ import type { TrainingExample } from '../types.js';
 import { sum } from '../support/numbers.js';
 import { activationBytes, fitsWeightCopies } from './activations.js';
 import { buildBatch, requireMemory, type BatchOptions, type TrainingBatch } from './batch.js';
-import type { TrainingRun } from './runLayout.js';
+import type { LaidOutRun, TrainingRun } from './runLayout.js';
 import { GradientHelper } from './gradientHelper.js';
 import { throwIfCancelled } from '../support/cancelling.js';
-import { WholeGradientRunner } from './gradientRunner.js';
+import { lowestLayer, WholeGradientRunner } from './gradientRunner.js';
+import { LowerLayers } from './lowerLayers.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
 import { GradientAccumulator } from './gradientAccumulator.js';
@@ -53,6 +54,8 @@ export class BatchGradients {
   /** Computes alone, with all threads. */
   private readonly alone: WholeGradientRunner;
   private readonly layerwise: LayerwiseGradientRunner;
+  /** Absent if the lowest layer is adapted. */
+  private readonly lower: LowerLayers | undefined;
 
   constructor(private readonly inputs: GradientInputs) {
     const { config, format, weights, modules, matrices, threads, maxActivationBytes } = inputs;
@@ -69,6 +72,8 @@ export class BatchGradients {
     this.beside = new WholeGradientRunner({ ...here, threads: threads - elsewhere });
     this.alone = new WholeGradientRunner({ ...here, threads });
     this.layerwise = new LayerwiseGradientRunner({ ...here, threads });
+    const lowest = lowestLayer(modules);
+    this.lower = lowest === 0 ? undefined : new LowerLayers({ ...model, threads }, lowest);
   }
 
   /** The gradient of the last batch. */
@@ -106,12 +111,13 @@ export class BatchGradients {
     await this.beside.close();
     await this.alone.close();
     await this.layerwise.close();
+    await this.lower?.close();
     await this.helper?.close();
     this.constants?.release();
   }
 
   private async compute({ parts }: TrainingBatch, gradients: boolean, options: CallOptions): Promise<number> {
-    const [first = [], second = []] = parts;
+    const [first = [], second = []] = await this.withLowerStates(parts, options);
     const { whole, helper } = this;
     whole.begin(gradients);
     if (helper !== null && second.length > 0 && this.fit(first, second)) {
@@ -125,6 +131,22 @@ export class BatchGradients {
     await this.computeAlone(second, other, options);
     whole.add(other.loss, other.gradients.values);
     return whole.loss;
+  }
+
+  /** A run that is too large to be computed whole begins with its tokens. */
+  private async withLowerStates(
+    parts: TrainingBatch['parts'],
+    options: CallOptions,
+  ): Promise<readonly (readonly TrainingRun[])[]> {
+    const begin = (run: LaidOutRun): Promise<TrainingRun> | TrainingRun =>
+      this.lower !== undefined && this.fit([run]) ? this.lower.begin(run, options) : run;
+    const begun: TrainingRun[][] = [];
+    for (const part of parts) {
+      const runs: TrainingRun[] = [];
+      for (const run of part) runs.push(await begin(run));
+      begun.push(runs);
+    }
+    return begun;
   }
 
   private async computeAlone(

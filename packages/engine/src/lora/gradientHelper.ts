@@ -81,9 +81,9 @@ export class GradientHelper {
    * @returns the summed losses of all runs so far.
    * @throws EngineError of the run; `internal` when the thread ended; `cancelled` when the helper is closed.
    */
-  compute({ feeds, ...run }: TrainingRun, options: HelpOptions): Promise<number> {
+  compute({ feeds, packed, rows, length, targets }: TrainingRun, options: HelpOptions): Promise<number> {
     this.shared.matrices.set(this.matrices.values);
-    return this.calls.call({ run: { ...run, feeds: toTransferred(feeds) }, options });
+    return this.calls.call({ run: { packed, rows, length, targets, feeds: toTransferred(feeds) }, options });
   }
 
   get gradients(): Float32Array {

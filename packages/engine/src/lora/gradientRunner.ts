@@ -4,7 +4,7 @@ import { throwIfCancelled } from '../support/cancelling.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightFormat } from '../model/quantization.js';
-import { buildTrainingGraph } from '../model/trainingGraph.js';
+import { buildTrainingGraph, lowerStates } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
@@ -38,18 +38,29 @@ export interface GradientRunner {
   close(): Promise<void>;
 }
 
+/** The lowest adapted layer. No step changes anything below it, and nothing there needs a gradient. */
+export function lowestLayer(modules: readonly LoraModule[]): number {
+  return Math.min(...modules.map(({ layer }) => layer));
+}
+
 export class WholeGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
 
-  constructor(private readonly inputs: TrainingInputs) {}
+  /** Where runs that come with the states below it begin. */
+  private readonly lowest: number;
+
+  constructor(private readonly inputs: TrainingInputs) {
+    this.lowest = lowestLayer(inputs.modules);
+  }
 
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const { config, format, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
     // Packed and other runs share one graph, because each graph keeps the memory of its largest run.
     const asPacked = packed || gradients;
-    const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
-      const options = { modules, gradients, packed: asPacked, format, constants: constants !== undefined };
+    const firstLayer = lowerStates in feeds ? this.lowest : 0;
+    const session = await this.sessions.get(`${gradients} ${asPacked} ${firstLayer}`, () => {
+      const options = { modules, gradients, packed: asPacked, firstLayer, format, constants: constants !== undefined };
       const graph = buildTrainingGraph(config, options);
       const shared = constants === undefined ? {} : { constants: { constants, names: graph.constants } };
       return Session.create(graph.model, { threads, ...shared });

@@ -12,39 +12,42 @@ import {
 } from '../model/layerGraphs.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
+import { lowerStates } from '../model/trainingGraph.js';
 import { embeddingName } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './runLayout.js';
 import { throwIfCancelled } from '../support/cancelling.js';
-import type { GradientRunner, TrainingInputs } from './gradientRunner.js';
+import { lowestLayer, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
   /** For each layer the first layer of the same structure, whose graph it shares. */
   private readonly models: readonly number[];
-  /** The lowest adapted layer. Nothing below it needs a gradient. */
   private readonly lowest: number;
 
   constructor(private readonly inputs: TrainingInputs) {
     const structures = Array.from({ length: inputs.config.layers }, (_, layer) => this.structureOf(layer));
     this.models = structures.map((structure) => structures.indexOf(structure));
-    this.lowest = Math.min(...inputs.modules.map(({ layer }) => layer));
+    this.lowest = lowestLayer(inputs.modules);
   }
 
   async run(run: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const top = this.inputs.config.layers - 1;
-    const hidden = [this.embed(run)];
-    for (let layer = 0; layer < top; layer += 1) {
-      const next = await this.forward(run, layer, hiddenOf(hidden, layer), options);
-      hidden.push(next);
+    const given = run.feeds[lowerStates];
+    const first = given === undefined ? 0 : this.lowest;
+    // The states below the layers from `first` on.
+    const hidden = [given ?? this.embed(run)];
+    const below = (layer: number): Tensor => hiddenOf(hidden, layer - first);
+    for (let layer = first; layer < top; layer += 1) {
+      hidden.push(await this.forward(run, layer, below(layer), options));
     }
     const loss = new Float32Array(1);
-    let gradient = await this.top(run, hiddenOf(hidden, top), loss, fetches, options);
+    let gradient = await this.top(run, below(top), loss, fetches, options);
     for (let layer = top - 1; layer >= this.lowest; layer -= 1) {
-      hidden.length = layer + 1;
-      gradient = await this.backward(run, layer, hiddenOf(hidden, layer), gradient, fetches, options);
+      hidden.length = layer - first + 1;
+      gradient = await this.backward(run, layer, below(layer), gradient, fetches, options);
     }
     return loss[0] ?? NaN;
   }
@@ -175,9 +178,9 @@ function layerPrefix(layer: number): string {
   return `model.layers.${layer}.`;
 }
 
-function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
-  const states = hidden[layer];
-  if (states === undefined) throw new EngineError('internal', `there are no hidden states for layer ${layer}`);
+function hiddenOf(hidden: readonly Tensor[], index: number): Tensor {
+  const states = hidden[index];
+  if (states === undefined) throw new EngineError('internal', `there are no hidden states at index ${index}`);
   return states;
 }
 

@@ -46,8 +46,8 @@ export function tensorsOver(flat: FlatMatrices, rename: (name: string) => string
  * A fresh adapter as PEFT initialises it. A is Kaiming-uniform with slope √5, that is uniform within ± 1/√in. B is
  * zero, so that the adapted model begins as the base model.
  */
-export function freshMatrices(config: DecoderConfig, rank: number, seed: number): FlatMatrices {
-  const flat = new FlatMatrices(loraTensorSpecs(config, rank));
+export function freshMatrices(config: DecoderConfig, rank: number, seed: number, firstLayer = 0): FlatMatrices {
+  const flat = new FlatMatrices(loraTensorSpecs(config, rank, firstLayer));
   const random = createRandom(seed);
   for (const { name, matrix, shape } of flat.specs) {
     if (matrix === 'B') continue;

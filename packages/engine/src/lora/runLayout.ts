@@ -19,8 +19,22 @@ export interface TrainingRun {
   readonly targets: number;
 }
 
+export interface LaidOutRun extends TrainingRun {
+  readonly sequences: readonly PlacedSequence[];
+}
+
+/** A sequence's place among the tokens of a run. */
+export interface PlacedSequence {
+  readonly tokens: readonly number[];
+  /** The position of its first `shared` tokens, which its group has in common. */
+  readonly trunkStart: number;
+  readonly shared: number;
+  /** The position of the first token of its own. */
+  readonly start: number;
+}
+
 /** @param weightSum the sum over all examples of the batch. */
-export function layOut(run: readonly PrefixGroup[], weightSum: number, config: DecoderConfig): TrainingRun {
+export function layOut(run: readonly PrefixGroup[], weightSum: number, config: DecoderConfig): LaidOutRun {
   const layout = packRows(run.map(groupTokens), config);
   const { rows, length } = layout;
   const placed = placeMembers(run, layout);
@@ -30,17 +44,12 @@ export function layOut(run: readonly PrefixGroup[], weightSum: number, config: D
     rows,
     length,
     targets: sum(placed.map(({ example }) => targetCount(example))),
+    sequences: placed,
   };
 }
 
-/** An example's position among the tokens of a run. */
-interface PlacedExample {
+interface PlacedExample extends PlacedSequence {
   readonly example: TrainingExample;
-  /** The position of its first `shared` tokens, which its group has in common. */
-  readonly trunkStart: number;
-  readonly shared: number;
-  /** The position of the first token of its own. */
-  readonly start: number;
 }
 
 function placeMembers(run: readonly PrefixGroup[], { length, places }: PackedRows): readonly PlacedExample[] {
@@ -51,7 +60,7 @@ function placeMembers(run: readonly PrefixGroup[], { length, places }: PackedRow
     return members.map((example): PlacedExample => {
       const start = next;
       next += example.sequence.tokens.length - shared;
-      return { example, trunkStart, shared, start };
+      return { example, tokens: example.sequence.tokens, trunkStart, shared, start };
     });
   });
 }

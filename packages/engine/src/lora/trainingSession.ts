@@ -54,11 +54,12 @@ export async function openTrainingSession(
   call: CallOptions = {},
 ): Promise<TrainingSession> {
   if ('resume' in options) return resumeTrainingSession(model, options, call);
-  checkOptions(options);
+  checkOptions(options, model.config);
   const readOptions = { preparedBytes: trainedBytes(model.config) };
   const parent = options.parent === null ? null : await readAdapter(options.parent, model.config, readOptions);
-  const { rank, alpha, seed } = options;
-  const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
+  const { rank, alpha, seed, firstLayer = 0 } = options;
+  const { config } = model;
+  const matrices = parent === null ? freshMatrices(config, rank, seed, firstLayer) : copyMatrices(config, parent);
   const optimizer = new AdamW(matrices.values, {
     betas: options.betas ?? defaultBetas,
     weightDecay: options.weightDecay ?? 0,
@@ -68,7 +69,7 @@ export async function openTrainingSession(
   if (parent === null) projection?.clearDirections();
   return new OnnxTrainingSession(
     model,
-    parent ?? { rank, alpha },
+    parent ?? { rank, alpha, ...layersFrom(firstLayer, config) },
     { matrices, optimizer, projection, protectedHash: hashProtected(options) },
     maxActivationBytes(model, options),
   );
@@ -215,7 +216,14 @@ class OnnxTrainingSession implements TrainingSession {
   }
 }
 
-function checkOptions(options: TrainingOptions): void {
+/** All layers need not be named. */
+function layersFrom(firstLayer: number, { layers }: DecoderConfig): Pick<LoraHyperparameters, 'layers'> {
+  if (firstLayer === 0) return {};
+  return { layers: Array.from({ length: layers - firstLayer }, (_, index) => firstLayer + index) };
+}
+
+function checkOptions(options: TrainingOptions, { layers }: DecoderConfig): void {
+  const { firstLayer = 0 } = options;
   const requirements: readonly (readonly [string, boolean, string])[] = [
     [
       'rank',
@@ -224,6 +232,11 @@ function checkOptions(options: TrainingOptions): void {
     ],
     ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'a positive number'],
     ['seed', Number.isSafeInteger(options.seed), 'a whole number'],
+    [
+      'firstLayer',
+      Number.isInteger(firstLayer) && firstLayer >= 0 && firstLayer < layers,
+      `a whole number from 0 to ${layers - 1}`,
+    ],
     ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'a number of at least 0'],
     [
       'betas',

@@ -31,11 +31,30 @@ export interface DecoderOperations<V, H> {
 
 /** Computes the normed hidden states for the head from the tokens: `[selected rows, hiddenSize]`. */
 export function decode<V, H>(config: DecoderConfig, operations: DecoderOperations<V, H>): V {
-  let hidden = operations.embed(embeddingName);
-  for (let layer = 0; layer < config.layers; layer += 1) {
-    hidden = decodeLayer(config, operations, layer, hidden);
-  }
+  return decodeFrom(config, operations, 0, operations.embed(embeddingName));
+}
+
+/** Like `decode`, from the states `[rows, hiddenSize]` that the layers below `firstLayer` gave. */
+export function decodeFrom<V, H>(
+  config: DecoderConfig,
+  operations: DecoderOperations<V, H>,
+  firstLayer: number,
+  states: V,
+): V {
+  const hidden = decodeLayers(config, operations, { from: firstLayer, to: config.layers }, states);
   return operations.rmsNorm(hidden, finalNormName);
+}
+
+/** Computes the layers `from` to `to - 1`. */
+export function decodeLayers<V, H>(
+  config: DecoderConfig,
+  operations: DecoderOperations<V, H>,
+  { from, to }: { readonly from: number; readonly to: number },
+  states: V,
+): V {
+  let hidden = states;
+  for (let layer = from; layer < to; layer += 1) hidden = decodeLayer(config, operations, layer, hidden);
+  return hidden;
 }
 
 /** Computes one layer. The last layer returns only the selected rows. */

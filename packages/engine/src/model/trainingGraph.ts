@@ -3,11 +3,11 @@ import { crossEntropy, type Targets } from '../autodiff/crossEntropy.js';
 import { Tape, type Value } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
-import { decode } from './decoder.js';
+import { decodeFrom } from './decoder.js';
 import { WeightInputs, type WeightOptions } from './inputs.js';
 import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
-import { headName, type LoraModule } from './weights.js';
+import { embeddingName, headName, type LoraModule } from './weights.js';
 
 export interface TrainingGraphOptions extends WeightOptions {
   /** The projections that the adapter changes, see `loraModules`. */
@@ -16,7 +16,12 @@ export interface TrainingGraphOptions extends WeightOptions {
   readonly gradients: boolean;
   /** Whether rows hold several sequences. By default false. */
   readonly packed?: boolean;
+  /** The layer that the graph begins with, from the states below it. By default 0, which begins with the tokens. */
+  readonly firstLayer?: number;
 }
+
+/** The input of a graph that does not begin with the tokens. */
+export const lowerStates = 'lower.states';
 
 export interface TrainingGraph {
   /** The serialised model. */
@@ -33,6 +38,7 @@ export interface TrainingGraph {
  * - with `packed`, three int64 `[B, T]`: `segments` has the sequence that each token belongs to; `trunks` has the
  *   sequence that its sequence continues, or its own; `places` has the token's index, counted from the beginning of
  *   what its sequence continues. Otherwise each row is one sequence.
+ * - with a `firstLayer` above 0, `lower.states` float32 `[B * T, hiddenSize]`: what the layers below it give.
  * - `positions` int64 `[N]`: supervised positions among the B * T tokens; position b * T + t predicts the token t + 1
  *   of row b.
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
@@ -47,9 +53,14 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
   const targets = declareTargets(graph);
   const tape = new Tape(graph);
   const inputs = new WeightInputs(graph, config, options);
-  const lora = new LoraParameters(tape, config, options.modules);
-  const operations = new SequenceOperations(tape, config, inputs, lora.pair.bind(lora), options.packed ?? false);
-  const loss = outputLoss(tape, config, inputs, decode(config, operations), targets);
+  const { firstLayer = 0, modules, packed = false } = options;
+  const lora = new LoraParameters(tape, config, modules);
+  const operations = new SequenceOperations(tape, config, inputs, lora.pair.bind(lora), packed);
+  const states =
+    firstLayer === 0
+      ? operations.embed(embeddingName)
+      : tape.constant(graph.input(lowerStates, 'float32', ['R', config.hiddenSize]));
+  const loss = outputLoss(tape, config, inputs, decodeFrom(config, operations, firstLayer, states), targets);
   if (options.gradients) {
     tape.backward(loss);
     lora.outputGradients();

@@ -171,9 +171,9 @@ export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraMo
   return sum(counts) * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */
-export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
-  const layers = Array.from({ length: config.layers }, (_, layer) => layer);
+/** The LoRA matrices of every projection of the layers from `firstLayer` on, all of one rank, in a fixed order. */
+export function loraTensorSpecs(config: DecoderConfig, rank: number, firstLayer = 0): readonly LoraTensorSpec[] {
+  const layers = Array.from({ length: config.layers - firstLayer }, (_, index) => firstLayer + index);
   const modules = layers.flatMap((layer) => projectionKinds.map((projection) => ({ layer, projection, rank })));
   return moduleTensorSpecs(config, modules);
 }

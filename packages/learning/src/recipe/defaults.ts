@@ -61,6 +61,7 @@ function smallRecipe(parameters: number): Recipe {
     training: {
       rank: 8,
       alpha: 16,
+      firstLayer: 0,
       peakRate: peakLearningRate(parameters),
       warmupSteps: 5,
       finalRateShare: 0.1,

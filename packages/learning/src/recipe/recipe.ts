@@ -60,6 +60,8 @@ export type AnswersWith = (typeof answerKinds)[number];
 export interface TrainingRecipe {
   readonly rank: number;
   readonly alpha: number;
+  /** The lowest layer that an adapter changes, from 0. Whatever lies below is computed once for each row. */
+  readonly firstLayer: number;
   /** Peak AdamW learning rate. */
   readonly peakRate: number;
   readonly warmupSteps: number;

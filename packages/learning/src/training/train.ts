@@ -69,13 +69,14 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
 }
 
 async function begin(job: TrainingJob, protectedDirections: readonly TokenSequence[]): Promise<TrainingSession> {
-  const { rank, alpha, weightDecay, betas, clipNorm } = job.recipe.training;
+  const { rank, alpha, firstLayer, weightDecay, betas, clipNorm } = job.recipe.training;
   await job.snapshots.clear(null);
   return job.engine.openTraining({
     parent: job.parent,
     protectedDirections,
     rank,
     alpha,
+    firstLayer,
     seed: deriveSeed(job.seed, 'adapter'),
     weightDecay,
     betas,
