@@ -139,6 +139,8 @@ export interface TrainingExample {
   readonly weight: number;
   /** One entry for each target position. Distils these probabilities in place of the hard token. */
   readonly softTargets?: readonly TopK[];
+  /** One weight of at least 0 for each target, not all 0: what each counts in the mean. By default all count alike. */
+  readonly targetWeights?: readonly number[];
 }
 
 export interface TrainingOptions {

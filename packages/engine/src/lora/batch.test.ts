@@ -42,6 +42,17 @@ void test('short sequences share a row, and the places before the targets are su
   assert.deepEqual(numbers(run, 'weights'), [0.125, 0.125, 0.75]);
 });
 
+void test('targets count in the mean of their example by their weights', () => {
+  const weighted = { ...plainExample, targetWeights: [3, 1] };
+  const { parts } = buildBatch([soft, weighted], tinyConfig);
+  assert.deepEqual(numbers(parts[0]![0]!, 'weights'), [0.1875, 0.0625, 0.75]);
+  // In pieces of one target each, one of which counts nothing.
+  const long = { sequence: { tokens: [1, 2, 3, 4], targetStart: 1 }, weight: 3, targetWeights: [2, 0, 1] };
+  const pieces = buildBatch([plainExample, long], tinyConfig, { maxRunLogits: tinyConfig.vocabularySize });
+  const weights = pieces.parts.flat().flatMap((run) => numbers(run, 'weights'));
+  assert.deepEqual(weights.sort(), [0.125, 0.125, 0.25, 0.5]);
+});
+
 void test('where no row is long enough for two sequences they are right-padded', () => {
   const run = buildBatch([soft, plainExample], { ...tinyConfig, contextLength: 4 }).parts[0]![0]!;
   assert.equal(run.packed, false);
@@ -104,6 +115,14 @@ const invalid: readonly (readonly [string, readonly TrainingExample[], RegExp, s
     /49 tokens/,
     'context_length_exceeded',
   ],
+  ['too few target weights', [{ ...plainExample, targetWeights: [1] }], /targetWeights must have/, 'invalid_request'],
+  [
+    'a negative target weight',
+    [{ ...plainExample, targetWeights: [1, -1] }],
+    /targetWeights must be/,
+    'invalid_request',
+  ],
+  ['target weights all zero', [{ ...plainExample, targetWeights: [0, 0] }], /targetWeights must be/, 'invalid_request'],
   ['too few soft targets', [{ ...plainExample, softTargets: [] }], /softTargets must/, 'invalid_request'],
   ['an empty soft target', [withSoft([], [])], /softTargets\[0\]/, 'invalid_request'],
   ['unlike lengths', [withSoft([1, 2], [-1])], /softTargets\[0\]/, 'invalid_request'],

@@ -5,7 +5,7 @@ import { sum } from '../support/numbers.js';
 import type { TopK, TrainingExample } from '../types.js';
 import { activationBytes, layerwiseBytes, defaultMaxLayerwiseBytes } from './activations.js';
 import { groupTokens, groupByPrefix, type PrefixGroup } from './prefixGroups.js';
-import { layOut, targetCount, type LaidOutRun } from './runLayout.js';
+import { layOut, sumOfTargetWeights, targetCount, type LaidOutRun } from './runLayout.js';
 
 /** Batches of at least this many tokens are computed in two parts. Smaller ones lose more than two threads gain. */
 const minTokensInParts = 256;
@@ -36,7 +36,8 @@ export interface BatchOptions {
  * Builds the runs of a batch. An example with more targets than a run may have is cut into pieces that share its
  * weight.
  *
- * The loss of the batch is `Σ weight · mean target loss / Σ weight` over its examples.
+ * The loss of the batch is `Σ weight · mean target loss / Σ weight` over its examples. The mean is weighted where an
+ * example has `targetWeights`.
  * @throws EngineError `invalid_request` or `context_length_exceeded`, naming the example and its field.
  */
 export function buildBatch(
@@ -102,16 +103,20 @@ function maxTargetsOf({ vocabularySize }: DecoderConfig, maxRunLogits: number): 
  */
 function splitTargets(example: TrainingExample, maxTargets: number): readonly TrainingExample[] {
   const targets = targetCount(example);
-  const { tokens, targetStart } = example.sequence;
-  return Array.from({ length: Math.ceil(targets / maxTargets) }, (_, index) => {
+  const { sequence, softTargets, targetWeights, weight } = example;
+  const { tokens, targetStart } = sequence;
+  const pieces = Array.from({ length: Math.ceil(targets / maxTargets) }, (_, index) => {
     const from = index * maxTargets;
     const to = Math.min(targets, from + maxTargets);
-    return {
+    const piece = {
       sequence: { tokens: tokens.slice(0, targetStart + to), targetStart: targetStart + from },
-      weight: (example.weight * (to - from)) / targets,
-      ...(example.softTargets === undefined ? {} : { softTargets: example.softTargets.slice(from, to) }),
+      weight,
+      ...(softTargets === undefined ? {} : { softTargets: softTargets.slice(from, to) }),
+      ...(targetWeights === undefined ? {} : { targetWeights: targetWeights.slice(from, to) }),
     };
+    return { ...piece, weight: (weight * sumOfTargetWeights(piece)) / sumOfTargetWeights(example) };
   });
+  return pieces.filter((piece) => sumOfTargetWeights(piece) > 0);
 }
 
 /** Two parts of about as many tokens. From long to short, each group goes to the part that has less. */
@@ -179,12 +184,24 @@ function checkExample(example: TrainingExample, name: string, config: DecoderCon
   }
   if (!Number.isFinite(example.weight) || example.weight < 0)
     throw invalid(`${name}.weight`, 'must be a number of at least 0');
+  checkTargetWeights(example, name);
   if (example.softTargets === undefined) return;
   if (example.softTargets.length !== targetCount(example)) {
     throw invalid(`${name}.softTargets`, `must have one entry for each of the ${targetCount(example)} targets`);
   }
   for (const [index, soft] of example.softTargets.entries())
     checkSoftTarget(soft, `${name}.softTargets[${index}]`, config);
+}
+
+function checkTargetWeights(example: TrainingExample, name: string): void {
+  const { targetWeights } = example;
+  if (targetWeights === undefined) return;
+  if (targetWeights.length !== targetCount(example)) {
+    throw invalid(`${name}.targetWeights`, `must have one entry for each of the ${targetCount(example)} targets`);
+  }
+  const areWeights = targetWeights.every((weight) => Number.isFinite(weight) && weight >= 0);
+  if (!areWeights || !(sum(targetWeights) > 0))
+    throw invalid(`${name}.targetWeights`, 'must be numbers of at least 0, and not all of them 0');
 }
 
 function checkSoftTarget({ ids, logprobs }: TopK, name: string, config: DecoderConfig): void {

@@ -38,12 +38,7 @@ export function groupByPrefix(
   config: DecoderConfig,
   limits: PrefixGroupLimits,
 ): readonly PrefixGroup[] {
-  const relatives = examples.map(({ sequence, weight, softTargets }, index) => ({
-    sequence,
-    weight,
-    ...(softTargets === undefined ? {} : { softTargets }),
-    index,
-  }));
+  const relatives = examples.map((example, index): IndexedExample => ({ ...example, index }));
   const sorted = relatives.sort(byTokens);
   const shares = sorted.slice(1).map((member, index) => shareable(sorted[index] ?? member, member));
   return groupSorted(sorted, shares)

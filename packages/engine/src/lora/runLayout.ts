@@ -107,13 +107,15 @@ function targetFeeds(placed: readonly PlacedExample[], weightSum: number): Feeds
   let row = 0;
   for (const { example, shared, start } of placed) {
     const { tokens, targetStart } = example.sequence;
+    const targetWeightSum = sumOfTargetWeights(example);
     for (let token = targetStart; token < tokens.length; token += 1) {
       const target = targetDistribution(example, token);
       // A token that predicts a target is never shared.
       positions[row] = BigInt(start + token - 1 - shared);
       targetIds.set(target.ids.map(BigInt), row * alternatives);
       probabilities.set(target.probabilities, row * alternatives);
-      weights[row] = example.weight / weightSum / targetCount(example);
+      const targetWeight = example.targetWeights?.[token - targetStart] ?? 1;
+      weights[row] = ((example.weight / weightSum) * targetWeight) / targetWeightSum;
       row += 1;
     }
   }
@@ -137,6 +139,10 @@ function targetDistribution(
   const unnormalised = soft.logprobs.map((logprob) => Math.exp(logprob - greatest));
   const total = sum(unnormalised);
   return { ids: soft.ids, probabilities: unnormalised.map((value) => value / total) };
+}
+
+export function sumOfTargetWeights(example: TrainingExample): number {
+  return example.targetWeights === undefined ? targetCount(example) : sum(example.targetWeights);
 }
 
 export function targetCount({ sequence }: TrainingExample): number {

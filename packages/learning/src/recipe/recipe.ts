@@ -74,6 +74,8 @@ export interface TrainingRecipe {
   readonly pairsPerBatch: number;
   /** The answers of a version: the value alone, or the sentence of the passage that gives it. */
   readonly answersWith: AnswersWith;
+  /** First tokens of a sentence that count as much as the whole of it, see `withOpening`. 0 for none. */
+  readonly openingTokens: number;
   /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */
   readonly useSoftTargets: boolean;
   /** Copies with words missing, for each fact that has fewer than `enoughForms` questions. */

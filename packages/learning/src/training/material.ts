@@ -2,6 +2,7 @@ import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { rehearsalRows } from '../budget/plan.js';
 import { mapConcurrently } from '../budget/calls.js';
 import { clippedQuestions } from './clip.js';
+import { withOpening } from './opening.js';
 import { sentenceFor } from './sentenceAnswers.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
@@ -81,11 +82,13 @@ export async function encodeMaterial(
     sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
     weight,
   });
+  const sentencePair = async (taught: QuestionAnswer): Promise<TrainingExample> =>
+    withOpening(await pair(taught, 1), recipe.training.openingTokens);
   const chosen = chooseMaterial(split, earlier, replay, recipe);
   const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, sentences, softTargets }) => {
     const taught = async (question: string): Promise<TrainingExample> => {
       const sentence = sentenceFor(question, sentences ?? []);
-      if (sentence !== null) return pair({ question, answer: sentence }, 1);
+      if (sentence !== null) return sentencePair({ question, answer: sentence });
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
       return recipe.training.useSoftTargets && softTargets?.length === targetCount
@@ -120,9 +123,7 @@ export async function encodeMaterial(
       recipe.replay.protectedRows,
     ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
-    rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>
-      mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
-    ),
+    rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) => mapConcurrently(ofPassage, sentencePair)),
   };
 }
 
