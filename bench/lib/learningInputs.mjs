@@ -13,8 +13,9 @@ export const learningSources = ['learning', 'teacher-english', 'evaluation', 'en
 /** How a checkpoint learns, its own way or a shipped one, and by its content what its teacher is asked with. */
 export async function presetOf(modelDir) {
   const { preset } = await readLearningFiles(modelDir);
-  const { teachingAdapter } = preset;
-  return { ...preset, teachingAdapter: teachingAdapter === null ? null : await hashAdapterFolder(teachingAdapter) };
+  // Where it lies on this machine says nothing.
+  const { folder, teachingAdapter, ...rest } = preset;
+  return { ...rest, teachingAdapter: teachingAdapter === null ? null : await hashAdapterFolder(teachingAdapter) };
 }
 
 /** Describes the model. */

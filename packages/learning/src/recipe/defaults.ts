@@ -1,5 +1,5 @@
 import { plainPrompts } from './prompts.js';
-import type { Recipe } from './recipe.js';
+import type { Recipe, ReplayRecipe } from './recipe.js';
 
 /** A model with this many parameters or more learns in fewer steps than the shipped one, and each step takes long. */
 const largeParameters = 50e6;
@@ -44,6 +44,24 @@ export function withSentences(recipe: Recipe): Recipe {
   };
 }
 
+const smallReplay: ReplayRecipe = {
+  rowsPerBatch: 2,
+  maxRehearsalPerBatch: 16,
+  weight: 1,
+  tokensPerWeight: 4,
+  maxLengthWeight: 6,
+  heldPromptExposures: 60,
+  heldRowWeight: 24,
+  maxRows: 800,
+  protectedRows: 48,
+  maxProtectedTokens: 512,
+  maxTokens: 64,
+  maxTokensOfLongAnswers: 110,
+  longAnswerTokens: 12,
+  neededStepsShare: 0.6,
+  shortTokens: 64,
+};
+
 function smallRecipe(parameters: number): Recipe {
   return {
     prompts: plainPrompts,
@@ -85,23 +103,7 @@ function smallRecipe(parameters: number): Recipe {
       devPatience: 3,
       enoughLoss: 0.01,
     },
-    replay: {
-      rowsPerBatch: 2,
-      maxRehearsalPerBatch: 16,
-      weight: 1,
-      tokensPerWeight: 4,
-      maxLengthWeight: 6,
-      heldPromptExposures: 60,
-      heldRowWeight: 24,
-      maxRows: 800,
-      protectedRows: 48,
-      maxProtectedTokens: 512,
-      maxTokens: 64,
-      maxTokensOfLongAnswers: 110,
-      longAnswerTokens: 12,
-      neededStepsShare: 0.6,
-      shortTokens: 64,
-    },
+    replay: smallReplay,
     evaluating: {
       maxAnswerTokens: 32,
       maxRetentionPairs: 32,

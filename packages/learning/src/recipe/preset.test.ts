@@ -27,7 +27,7 @@ async function presetOf(content: string | object): Promise<Preset> {
 
 test('a checkpoint that says nothing has the default recipe', async () => {
   const preset = await loadPreset(folder);
-  assert.deepEqual(preset, { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} });
+  assert.deepEqual(preset, defaultPreset);
   assert.deepEqual(recipeOf(preset, 5e8), defaultRecipe(5e8));
 });
 
@@ -84,6 +84,7 @@ test('a shipped preset is for the checkpoints that it fits, unless they bring on
   await writeFile(join(shipped, 'README.md'), 'no preset');
   const found = await configured({ ...fits, rope_theta: 100_000 });
   assert.equal(found.teachingAdapter, join(shipped, 'small', 'teacher'));
+  assert.equal(found.folder, join(shipped, 'small'));
   for (const field of Object.keys(fits)) {
     assert.equal(
       (await configured({ ...fits, [field]: 7 })).teachingAdapter,

@@ -21,6 +21,8 @@ export type PromptStyle = (typeof promptStyleNames)[number];
 const promptStyles: Readonly<Record<PromptStyle, Prompts>> = { plain: plainPrompts, instructed: instructedPrompts };
 
 export interface Preset {
+  /** Where it lies, perhaps with replay rows beside it. `null` for the default. */
+  readonly folder: string | null;
   readonly teacher: TeacherName;
   /** The folder of the adapter that the teacher is asked with, or `null` for base itself. */
   readonly teachingAdapter: string | null;
@@ -30,7 +32,13 @@ export interface Preset {
 }
 
 /** For a checkpoint that we know nothing about. It teaches itself, in whatever language it reads. */
-export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} };
+export const defaultPreset: Preset = {
+  folder: null,
+  teacher: 'model',
+  teachingAdapter: null,
+  prompts: 'plain',
+  training: {},
+};
 
 const whole = z.int().positive();
 
@@ -105,7 +113,7 @@ async function readPreset(folder: string): Promise<ReadPreset | null> {
   if (!parsed.success) throw new Error(`${file}: ${describe(parsed.error)}`);
   const { fits, teacher, teaching_adapter, prompts = defaultPreset.prompts, training = {} } = parsed.data;
   const teachingAdapter = teaching_adapter === undefined ? null : path.resolve(folder, teaching_adapter);
-  return { fits, preset: { teacher, teachingAdapter, prompts, training: trainingOf(training) } };
+  return { fits, preset: { folder, teacher, teachingAdapter, prompts, training: trainingOf(training) } };
 }
 
 function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral<string | number>> {

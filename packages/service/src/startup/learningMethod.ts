@@ -33,11 +33,17 @@ export async function readLearningFiles(modelFolder: string): Promise<LearningFi
     const preset = await loadPreset(modelFolder, shippedPresets);
     const { teachingAdapter } = preset;
     const adapter = teachingAdapter === null ? null : await adapterIn(teachingAdapter);
-    return { preset, adapter, replay: await loadReplay(modelFolder) };
+    return { preset, adapter, replay: await replayBeside(modelFolder, preset) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new EngineError('checkpoint_invalid', message, { cause: error });
   }
+}
+
+/** The checkpoint's own rows, or else those beside its preset. */
+async function replayBeside(modelFolder: string, { folder }: Preset): Promise<readonly ReplayRow[]> {
+  const own = await loadReplay(modelFolder);
+  return own.length > 0 || folder === null ? own : loadReplay(folder);
 }
 
 /**
