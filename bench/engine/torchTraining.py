@@ -6,8 +6,8 @@ Requests and answers are JSON, one a line:
   {"op": "loss", "rows"}                                                  ->  {"loss"}, in float32
   {"op": "step", "rows", "learning_rate"}                                 ->  {"loss", "wall_s", "cpu_s"}
   {"op": "save", "folder"}                                                ->  {"wall_s", "cpu_s"}
-A row is {"tokens", "target_start", "weight", "soft_targets"}: tokens from `target_start` on are targets, each by
-itself (null) or with alternatives, {"ids", "logprobs"}.
+A row is {"tokens", "target_start", "weight", "soft_targets", "target_weights"}: tokens from `target_start` on are
+targets, each by itself (null) or with alternatives, {"ids", "logprobs"}, and all count alike (null) or by their weights.
 """
 
 import time
@@ -99,6 +99,7 @@ def targets_of(rows):
     for index, row in enumerate(rows):
         tokens, start = row["tokens"], row["target_start"]
         count = len(tokens) - start
+        own = row["target_weights"] or [1.0] * count
         hard = [{"ids": [token], "logprobs": [0.0]} for token in tokens[start:]]
         for offset, target in enumerate(row["soft_targets"] or hard):
             missing = alternatives - len(target["ids"])
@@ -106,7 +107,7 @@ def targets_of(rows):
             token_places.append(start + offset - 1)
             ids.append(target["ids"] + [0] * missing)
             probabilities.append(target["logprobs"] + [float("-inf")] * missing)
-            weights.append(row["weight"] / weight_sum / count)
+            weights.append(row["weight"] / weight_sum * own[offset] / sum(own))
     places = (torch.tensor(row_places), torch.tensor(token_places))
     return places, torch.tensor(ids), torch.softmax(torch.tensor(probabilities), dim=1), torch.tensor(weights)
 

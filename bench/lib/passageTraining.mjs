@@ -136,10 +136,11 @@ async function saveAdapter(contestant, folder) {
 
 /** Examples as `torchTraining.py` takes them. */
 export function toRows(batch) {
-  return batch.map(({ sequence: { tokens, targetStart }, weight, softTargets }) => ({
+  return batch.map(({ sequence: { tokens, targetStart }, weight, softTargets, targetWeights }) => ({
     tokens,
     target_start: targetStart,
     weight,
     soft_targets: softTargets ?? null,
+    target_weights: targetWeights ?? null,
   }));
 }

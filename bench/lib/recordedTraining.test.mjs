@@ -17,10 +17,12 @@ test('a recording keeps the steps of the last training, and lets none end early'
   assert.deepEqual(recording.steps, [{ batch: [example, example], rate: 0.2 }]);
 });
 
-test('rows have hard targets where none are given', () => {
+test('rows have hard targets that count alike where nothing else is given', () => {
   const softTargets = [{ ids: [7, 8], logprobs: [-0.1, -3] }];
-  assert.deepEqual(toRows([example, { ...example, softTargets }]), [
-    { tokens: [5, 6, 7], target_start: 2, weight: 2, soft_targets: null },
-    { tokens: [5, 6, 7], target_start: 2, weight: 2, soft_targets: softTargets },
+  const row = { tokens: [5, 6, 7], target_start: 2, weight: 2, soft_targets: null, target_weights: null };
+  assert.deepEqual(toRows([example, { ...example, softTargets }, { ...example, targetWeights: [3] }]), [
+    row,
+    { ...row, soft_targets: softTargets },
+    { ...row, target_weights: [3] },
   ]);
 });

@@ -105,8 +105,9 @@ export async function trainingSpeed(
     ),
   );
   const batch = sequences.map((sequence) => ({ sequence, weight: 1 / rows }));
-  const { rank, alpha, peakRate, weightDecay, betas, clipNorm } = training;
-  const session = await engine.openTraining({ parent: null, rank, alpha, seed: 1, weightDecay, betas, clipNorm });
+  const { rank, alpha, firstLayer, peakRate, weightDecay, betas, clipNorm } = training;
+  const options = { parent: null, rank, alpha, firstLayer, seed: 1, weightDecay, betas, clipNorm };
+  const session = await engine.openTraining(options);
   try {
     const losses: number[] = [];
     let tokens = 0;
