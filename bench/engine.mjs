@@ -76,7 +76,7 @@ export default async function bench(args) {
   if (unknown.length > 0)
     throw new Error(`--only takes ${Object.keys(allParts).join(', ')}; not ${unknown.join(', ')}`);
   const modelDir = option(args, 'model');
-  // The other parts need outputs of a length that no model of other people's promises.
+  // The other parts need outputs of a given length, which only our own models are sure to write.
   if (modelDir !== undefined && only.join() !== 'training') throw new Error('--model goes with --only training');
   const threadCounts = option(args, 'threads', quick ? '2' : '1,2')
     .split(',')

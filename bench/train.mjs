@@ -35,7 +35,7 @@ const wide = {
   qkNorm: false,
   attentionBias: false,
 };
-/** Stands in for models/base where that is not there. */
+/** Used if there is no models/base. */
 const small = { ...wide, hiddenSize: 384, layers: 12, heads: 6, kvHeads: 2, ffnSize: 1024 };
 
 export default async function bench(args) {

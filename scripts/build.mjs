@@ -48,7 +48,7 @@ function removeOrphans(sourceFolder, outputFolder) {
   for (const output of filesUnder(outputFolder)) {
     const path = relative(outputFolder, output);
     const match = /^(.*)\.(?:js|d\.ts)(?:\.map)?$/.exec(path);
-    // The console's bundle, of which no file has a source of its own.
+    // The console's bundle: none of its files has a source of its own.
     if (match === null || path.startsWith(`app${sep}`)) continue;
     if (!['ts', 'tsx'].some((ending) => existsSync(join(sourceFolder, `${match[1]}.${ending}`)))) rmSync(output);
   }

@@ -79,7 +79,7 @@ function pack(stage, manifest, directory) {
   console.log(`  ✓ ${join(out, made)}`);
 }
 
-/** Where this clone comes from. A clone of nowhere names nothing. */
+/** The repository that this clone comes from, or nothing if it has no remote. */
 function repository(directory) {
   try {
     const url = execFileSync('git', ['remote', 'get-url', 'origin'], { cwd: root, encoding: 'utf8', stdio: 'pipe' });

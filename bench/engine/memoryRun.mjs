@@ -19,7 +19,7 @@ if (work.kind === 'generation') {
   const batch = Array.from({ length: size }, () => ({ sequence: { tokens, targetStart: 1 }, weight: 1 }));
   for (let step = 0; step < 4; step += 1) await training.step(batch, 1e-4);
 }
-// Node and ONNX Runtime have read more of their own programs since, which is theirs, too.
+// Since then Node and ONNX Runtime have read more of their own programs, which counts as theirs.
 const baselineBytes = firstPeak + codeBytes() - firstCode;
 process.stdout.write(JSON.stringify({ peakBytes: peak(), baselineBytes }));
 await engine.close();

@@ -44,7 +44,7 @@ export function figuresOf(runs) {
   };
 }
 
-/** Shares of questions, in the order in which one reads them. */
+/** Shares of questions, in the order of the table. */
 const shareTitles = {
   base: 'base',
   reading: 'base, with the passage',

@@ -3,7 +3,7 @@ import { learnPassage } from '../../packages/learning/dist/index.js';
 import { scoringSchema } from '../../packages/learning/dist/parts.js';
 
 /**
- * Teaches and scores a passage with the engine. `null` where nothing of it is to be trained.
+ * Teaches and scores a passage with the engine. `null` if there is nothing to train.
  * @param {import('../../packages/engine/dist/index.js').Engine} engine
  * @param {import('../../packages/learning/dist/index.js').LearningInput} input
  * @returns the scoring's outcome, the options of the training, `{ batch, rate }` for each step, and seconds by phase

@@ -22,7 +22,7 @@ export const published = [
   { name: 'SEAL: implications, after RL', table: 2, right: 0.47 },
 ];
 
-/** Ours, in the order in which one reads them. */
+/** Our figures, in the order of the table. */
 const shareTitles = {
   base: 'base',
   reading: 'base, with the passage',

@@ -4,7 +4,7 @@ import type { Drive } from './driveKinds.js';
 import { bucketDrives } from './bucketDrives.js';
 import { drives } from './drives.js';
 
-/** A death of a service or of a command beside it: where, and how it comes there. */
+/** A death of a service, or of a command beside it: the boundary at which it dies, and what takes it there. */
 export interface Crash {
   readonly order: CrashOrder & { readonly crash_point: CrashPoint };
   readonly drive: Drive;

@@ -32,7 +32,7 @@ const moments: readonly (readonly [CrashPoint, Drive])[] = [
 
 const linuxOnly = { skip: process.platform !== 'linux' };
 
-/** Clients repeat what is answered with 503; the service may find out about a connection only when it uses it. */
+/** Repeats a request that gets 503, as clients do: the service may notice a lost connection only when it uses it. */
 async function onceAvailable<Result>(request: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -19,7 +19,7 @@ interface JobRow {
   readonly worker_id: string | null;
 }
 
-/** The whole service, of which processes are stopped with SIGSTOP: they live, and do nothing any more. */
+/** The whole service. Processes of it are stopped with SIGSTOP: they live, and do nothing any more. */
 describe('a service of which a part hangs', { skip: process.platform !== 'linux' }, () => {
   let dataFolder: string;
   let service: ServiceProcess;

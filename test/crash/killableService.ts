@@ -144,7 +144,7 @@ function untilListening(child: ChildProcess): Promise<string> {
   );
 }
 
-/** The first message of which `read` makes something. */
+/** The first message that `read` makes something of. */
 function untilTold<Told>(child: ChildProcess, read: (message: unknown) => Told | undefined): Promise<Told> {
   return new Promise((resolve) => {
     const onMessage = (message: unknown): void => {

@@ -86,7 +86,7 @@ export async function engraft(dataFolder: string, ...args: string[]): Promise<un
   return JSON.parse(printed) as unknown;
 }
 
-/** Kills the database server of the data folder, as the machine's memory keeper might. */
+/** Kills the database server of the data folder, as the kernel might when memory runs out. */
 export async function killDatabase(dataFolder: string): Promise<void> {
   await signalDatabase(dataFolder, 'SIGKILL');
 }

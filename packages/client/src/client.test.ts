@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { EngraftClient } from './client.js';
 import { EngraftApiError, EngraftConnectionError } from './errors.js';
-
-interface SeenRequest {
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
+import { CannedServer, failure, hangUp, reply } from './testing/cannedServer.js';
 
 const inference = { subject_id: 'anna', messages: [{ role: 'user' as const, content: 'Hello?' }] };
 const receipt = { id: 'job_1', status_url: '/v1/jobs/job_1' };
@@ -40,45 +34,18 @@ const job = (status: string) => ({
 });
 
 describe('client', () => {
-  let server: Server;
-  let seen: SeenRequest[];
+  const server = new CannedServer();
+  const serve = server.serve.bind(server);
   afterEach(() => server.close());
-
-  /** Answers the n-th request with the n-th reply, and all later ones with the last. */
-  async function serve(...replies: ((response: ServerResponse) => void)[]): Promise<EngraftClient> {
-    seen = [];
-    server = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        seen.push({ method: request.method, path: request.url, headers: request.headers, body });
-        (replies[seen.length - 1] ?? replies.at(-1)!)(response);
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return new EngraftClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'secret' });
-  }
-
-  const reply =
-    (status: number, body: unknown, headers: Record<string, string> = {}) =>
-    (response: ServerResponse): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-    };
-  const hangUp = (response: ServerResponse): void => {
-    response.socket?.destroy();
-  };
-  const failure = (code: string, extra = {}) => ({ error: { code, retryable: false, request_id: 'req_1', ...extra } });
 
   it('sends the key, the tenant and an idempotency key', async () => {
     const client = await serve(reply(202, receipt));
     assert.deepEqual(await client.inferences.create(inference, { tenant: 'acme' }), receipt);
-    assert.equal(seen[0]!.method, 'POST');
-    assert.equal(seen[0]!.path, '/v1/inferences');
-    assert.equal(seen[0]!.headers.authorization, 'Bearer secret');
-    assert.equal(seen[0]!.headers['x-service-tenant'], 'acme');
-    assert.deepEqual(JSON.parse(seen[0]!.body), inference);
+    assert.equal(server.seen[0]!.method, 'POST');
+    assert.equal(server.seen[0]!.path, '/v1/inferences');
+    assert.equal(server.seen[0]!.headers.authorization, 'Bearer secret');
+    assert.equal(server.seen[0]!.headers['x-service-tenant'], 'acme');
+    assert.deepEqual(JSON.parse(server.seen[0]!.body), inference);
   });
 
   it('never repeats a secret in its errors', () => {
@@ -108,8 +75,8 @@ describe('client', () => {
       reply(202, receipt),
     );
     assert.deepEqual(await client.inferences.create(inference), receipt);
-    assert.equal(seen.length, 4);
-    assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
+    assert.equal(server.seen.length, 4);
+    assert.equal(new Set(server.seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
   });
 
   it('does not repeat what was refused, and says why', async () => {
@@ -123,13 +90,13 @@ describe('client', () => {
       );
       return true;
     });
-    assert.equal(seen.length, 1);
+    assert.equal(server.seen.length, 1);
   });
 
   it('does not repeat an activation, which has no idempotency key', async () => {
     const client = await serve(reply(503, failure('service_unavailable')));
     await assert.rejects(client.adapters.activate({ version_id: 'ver_1', expected_version_id: null }));
-    assert.equal(seen.length, 1);
+    assert.equal(server.seen.length, 1);
   });
 
   it('makes do with the status when a proxy answers', async () => {
@@ -143,10 +110,11 @@ describe('client', () => {
   });
 
   it('says that nobody answers', async () => {
-    await serve(hangUp);
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
+    const gone = createServer().listen(0, '127.0.0.1');
+    await once(gone, 'listening');
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, 'close');
     const client = new EngraftClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'secret', maxRetries: 0 });
     await assert.rejects(client.subjects.list(), { name: 'EngraftConnectionError', message: /ECONNREFUSED/ });
   });
@@ -167,105 +135,6 @@ describe('client', () => {
     await assert.rejects(client.jobs.wait('job_1', { signal: controller.signal }), (error) => error === reason);
   });
 
-  describe('chat.completions', () => {
-    const chat = { model: 'model-5.3', messages: [{ role: 'user' as const, content: 'Hello?' }] };
-    const extension = { job_id: 'job_1', subject_id: 'default', adapter_version: 'base' };
-    const completion = {
-      id: 'chatcmpl_1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'model-5.3',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop', logprobs: null }],
-      usage: {
-        prompt_tokens: 1,
-        completion_tokens: 1,
-        total_tokens: 2,
-        prompt_tokens_details: { cached_tokens: 0 },
-        completion_tokens_details: { reasoning_tokens: 0 },
-      },
-      service: extension,
-    };
-    const chunk = (delta: object, finishReason: string | null) => ({
-      id: 'chatcmpl_1',
-      object: 'chat.completion.chunk',
-      created: 1,
-      model: 'model-5.3',
-      choices: [{ index: 0, delta, finish_reason: finishReason, logprobs: null }],
-      service: extension,
-    });
-    const chunks = [chunk({ role: 'assistant', content: 'Hi.' }, null), chunk({}, 'stop')];
-    const data = (...values: unknown[]) => values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join('');
-    const stream =
-      (text: string, { lost = false } = {}) =>
-      (response: ServerResponse): void => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        // In pieces that end anywhere.
-        for (const piece of text.match(/[^]{1,7}/g) ?? []) response.write(piece);
-        if (lost) setTimeout(() => response.destroy(), 20);
-        else response.end();
-      };
-    async function read(client: EngraftClient): Promise<unknown[]> {
-      const received: unknown[] = [];
-      for await (const value of await client.chat.completions.create({ ...chat, stream: true })) received.push(value);
-      return received;
-    }
-
-    it('answers with the completion, and repeats under one idempotency key', async () => {
-      const client = await serve(hangUp, reply(503, failure('service_unavailable')), reply(200, completion));
-      assert.deepEqual(await client.chat.completions.create(chat, { subject: 'anna', tenant: 'acme' }), completion);
-      assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
-      assert.equal(seen[0]!.path, '/v1/chat/completions');
-      assert.equal(seen[0]!.headers['x-service-subject'], 'anna');
-      assert.equal(seen[0]!.headers['x-service-tenant'], 'acme');
-    });
-
-    it('names the job that has not succeeded, and does not repeat it', async () => {
-      const where = { job_id: 'job_1', status_url: '/v1/jobs/job_1' };
-      const client = await serve(reply(409, failure('job_pending', where)));
-      await assert.rejects(client.chat.completions.create(chat), { code: 'job_pending', ...where, status: 409 });
-      assert.equal(seen.length, 1);
-    });
-
-    it('iterates over the chunks of a stream', async () => {
-      const client = await serve(
-        stream(`: keepalive\n\n${data(chunks[0])}: keepalive\r\n\r\n${data(chunks[1])}data: [DONE]\n\n`),
-      );
-      assert.deepEqual(await read(client), chunks);
-    });
-
-    it('gives lines that only JavaScript takes for two', async () => {
-      const chunk = { ...chunks[0], id: 'one\u2028two\u2029three' };
-      assert.deepEqual(await read(await serve(stream(`${data(chunk)}data: [DONE]\n\n`))), [chunk]);
-    });
-
-    it('rejects with the error of a stream', async () => {
-      const where = { job_id: 'job_1', status_url: '/v1/jobs/job_1' };
-      const client = await serve(stream(`${data(failure('job_failed', where))}data: [DONE]\n\n`));
-      await assert.rejects(read(client), { name: 'EngraftApiError', code: 'job_failed', status: 409, ...where });
-    });
-
-    it('opens a stream again that broke before its first chunk, under the same idempotency key', async () => {
-      const whole = stream(`${data(...chunks)}data: [DONE]\n\n`);
-      const client = await serve(stream(': keepalive\n\n', { lost: true }), stream(': keepalive\n\n'), whole);
-      assert.deepEqual(await read(client), chunks);
-      assert.equal(seen.length, 3);
-      assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
-    });
-
-    it('does not give a chunk twice: a stream that breaks after one is lost', async () => {
-      const client = await serve(stream(data(chunks[0]), { lost: true }));
-      await assert.rejects(read(client), EngraftConnectionError);
-      assert.equal(seen.length, 1);
-    });
-
-    it('refuses chunks that the contract does not allow', async () => {
-      for (const text of ['data: {"choices": []}\n\n', 'data: {\n\n']) {
-        await assert.rejects(read(await serve(stream(text))), EngraftConnectionError);
-        server.close();
-      }
-    });
-  });
-
   it('reads jobs page after page', async () => {
     const { id, kind, status, phase, adapter_version, created_at } = job('queued');
     const item = { id, kind, status, phase, adapter_version, created_at };
@@ -280,12 +149,12 @@ describe('client', () => {
       { data: [], next_cursor: null },
     ]);
     assert.deepEqual(
-      seen.map(({ path }) => path),
+      server.seen.map(({ path }) => path),
       ['/v1/jobs?limit=1', '/v1/jobs?limit=1&cursor=after%2F1'],
     );
-    assert.deepEqual(new Set(seen.map(({ headers }) => headers['x-service-tenant'])), new Set(['acme']));
+    assert.deepEqual(new Set(server.seen.map(({ headers }) => headers['x-service-tenant'])), new Set(['acme']));
     await client.jobs.list();
-    assert.equal(seen[2]!.path, '/v1/jobs');
+    assert.equal(server.seen[2]!.path, '/v1/jobs');
   });
 
   it('reads the catalogue', async () => {

@@ -6,7 +6,7 @@ export const errorTable = {
   unauthorized: {
     status: 401,
     retryable: false,
-    message: 'The API key is missing, malformed, unknown, expired or revoked.',
+    message: 'The API key is missing, malformed, unknown, expired or revoked. Send one as Authorization: Bearer KEY.',
   },
   insufficient_credits: {
     status: 402,
@@ -27,26 +27,35 @@ export const errorTable = {
   server_keys_only: {
     status: 403,
     retryable: false,
-    message: 'API keys are for servers: a request with an Origin header is refused.',
+    message: 'API keys are for servers, so a request with an Origin header is refused. Call from your server.',
   },
   execution_unavailable: { status: 403, retryable: false, message: 'Model work is switched off on this service.' },
   not_found: { status: 404, retryable: false, message: 'There is nothing here under that name.' },
-  method_not_allowed: { status: 405, retryable: false, message: 'This path does not take that method.' },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    message: 'This path does not take that method. The header Allow names those that it takes.',
+  },
   activation_conflict: {
     status: 409,
     retryable: false,
-    message: 'The active version is not the expected one; nothing was changed.',
+    message: 'The active version is not the expected one; nothing was changed. GET /v1/subjects says which it is.',
   },
-  adapter_expired: { status: 409, retryable: false, message: 'The adapter version is past its retention deadline.' },
+  adapter_expired: {
+    status: 409,
+    retryable: false,
+    message: 'The adapter version is past its retention deadline. Name another version, or base.',
+  },
   base_model_changed: {
     status: 409,
     retryable: false,
-    message: 'The adapter version was trained on another base model than the service has now.',
+    message:
+      'The adapter version was trained on another base model than the service has now. Learn its passages again.',
   },
   idempotency_conflict: {
     status: 409,
     retryable: false,
-    message: 'This idempotency key was used before with other input.',
+    message: 'This idempotency key was used before with other input. Send new input with a new key.',
   },
   job_pending: { status: 409, retryable: false, message: 'The job is not done yet; read it at status_url.' },
   job_failed: { status: 409, retryable: false, message: 'The job failed; read it at status_url before retrying.' },
@@ -60,7 +69,7 @@ export const errorTable = {
   context_length_exceeded: {
     status: 422,
     retryable: false,
-    message: "The prompt leaves no room for one output token in the model's context.",
+    message: "The prompt leaves no room for one output token in the model's context. Send less text.",
   },
   queue_full: {
     status: 429,
@@ -73,8 +82,16 @@ export const errorTable = {
     message: 'Too many requests with this key, or without a valid key from this address; wait as Retry-After says.',
   },
   internal_error: { status: 500, retryable: false, message: 'Something unexpected went wrong; keep the request ID.' },
-  not_configured: { status: 503, retryable: true, message: 'No model or engine is configured.' },
-  service_unavailable: { status: 503, retryable: true, message: 'The service cannot take requests at the moment.' },
+  not_configured: {
+    status: 503,
+    retryable: true,
+    message: 'No model or engine is configured. The log of the service says why.',
+  },
+  service_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'The service cannot take requests at the moment. Try again later.',
+  },
 } as const satisfies Record<string, { status: number; retryable: boolean; message: string }>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -80,7 +80,9 @@ export type EngineErrorCode =
    * The host had no process for the call and could not start one, so the call was never made. The host keeps trying.
    */
   | 'not_running'
-  /** A run failed that several calls shared. Nobody knows whose fault it was. The caller may repeat the call. */
+  /**
+   * A run that several calls shared has failed, and it is not known which caused it. The caller may repeat the call.
+   */
   | 'batch_lost'
   | 'internal';
 

@@ -160,8 +160,8 @@ export interface TrainingOptions {
   readonly clipNorm?: number;
   /**
    * Bound on the estimated memory of a step's activations. A step that would take more computes the layers one by one,
-   * and once more for their gradients. By default 4 GiB, or 1 GiB if the weights are quantised. A sequence that would
-   * take more than this and more than 16 GiB even so is refused with `memory_exceeded`.
+   * and once more for their gradients. By default 4 GiB, or 1 GiB if the weights are quantised. A sequence is
+   * refused with `memory_exceeded` if even then it would take more than this bound and more than 16 GiB.
    */
   readonly maxActivationBytes?: number;
   /**

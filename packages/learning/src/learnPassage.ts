@@ -1,10 +1,12 @@
 import { isAdapterIntact, type AdapterReference, type Engine } from '@engraft/engine';
 import type { z } from 'zod';
-import { planTeaching, type PassageSize } from './budget/plan.js';
-import { anySignal, mapConcurrently, MeteredCalls, throwIfCancelled } from './budget/calls.js';
+import { measurePassage } from './budget/passageSize.js';
+import { planTeaching } from './budget/plan.js';
+import { anySignal, MeteredCalls, throwIfCancelled } from './budget/calls.js';
 import { evaluate, validationPairs } from './gate/evaluate.js';
 import { isOnlyTrained, isTrusted } from './facts.js';
 import { gateReport, nothingCompared, validationReport } from './gate/gate.js';
+import { namedMisses, untaughtSentences, whyNothing } from './gate/misses.js';
 import { describeRejection } from './gate/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './budget/meter.js';
@@ -23,7 +25,6 @@ import {
   type TrainingOutcome,
 } from './outcomes.js';
 import { questionsOf, rehearsalOf } from './rehearsal.js';
-import { containsWords } from './text/normalise.js';
 import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
@@ -31,12 +32,11 @@ import { withoutAmbiguity } from './teaching/ambiguity.js';
 import { measureGain, type ScoredFact } from './teaching/gain.js';
 import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
-import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
+import type { TaughtPassage } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
 import { withSentenceAnswers } from './training/answeringSentences.js';
 import { train } from './training/train.js';
 import type {
-  GateReason,
   LearningInput,
   LearningJournal,
   LearningOptions,
@@ -170,8 +170,9 @@ class LearningRun {
     const passage = await this.#passage();
     // A passage of headings only, or a table without rows.
     if (passage.chunks.length === 0) return { facts: [], understood: true };
-    const { budget, recipe, seed, teacher } = this.input;
-    const size = await this.#sizeOf(passage, await teacher.measure(passage));
+    const { budget, earlier, recipe, seed, teacher } = this.input;
+    const teachingSize = await teacher.measure(passage);
+    const size = await measurePassage(this.engine, passage.chunks, teachingSize, recipe, earlier.length);
     const plan = planTeaching(budget, size, recipe);
     if (plan === null) return null;
     const expectedCalls = plan.factCount * (1 + 1.5 * plan.formsPerFact) + passage.chunks.length;
@@ -268,53 +269,4 @@ class LearningRun {
     const { text, told } = this.#content;
     return { text, chunks: await chunkForTeacher(this.engine, text, this.contextLength, this.input.recipe), told };
   }
-
-  async #sizeOf({ chunks }: TaughtPassage, teachingSize: TeachingSize): Promise<PassageSize> {
-    const { prompts, training } = this.input.recipe;
-    const readings = chunks.map((chunk) => prompts.reading(chunk.text, typicalPair.question));
-    const tokens = await mapConcurrently(readings, (prompt) => this.engine.countTokens(prompt));
-    const pairTokens = async (answer: string): Promise<number> =>
-      (await this.engine.encode(prompts.closedBook(typicalPair.question), answer)).tokens.length;
-    return {
-      ...teachingSize,
-      readingPromptTokens: Math.max(...tokens),
-      pairTokens: await pairTokens(typicalPair.values),
-      trainedPairTokens: await pairTokens(typicalPair[training.answersWith]),
-      earlierPassages: this.input.earlier.length,
-    };
-  }
-}
-
-function whyNothing({ understood, language_known = true }: TeachingOutcome): GateReason {
-  if (!language_known) return 'language_not_known';
-  return understood ? 'too_few_validated' : 'not_understood';
-}
-
-/** A pair of common length, to estimate what calls will cost. */
-const typicalPair = {
-  question: 'What is the name of the place where it was first seen?',
-  values: 'Somewhere else',
-  sentences:
-    'It was first seen in the spring of 1874, in a small place near the border, by two sisters on their way home.',
-} as const;
-
-/**
- * Counts the missed questions that are sentences of the passage, and names the others. A rejected job's result is kept,
- * but the passage is not.
- */
-function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
-  const synthetic = new Set(
-    facts.flatMap(({ answer, validation }) =>
-      questionsOf({ answer, forms: validation }).map(({ question }) => question),
-    ),
-  );
-  return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
-}
-
-/** Numbers, from 1, of the sentences without a confirmed answer. */
-function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome): number[] {
-  const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
-  return sentences.flatMap(({ text }, index) =>
-    facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
-  );
 }

@@ -1,5 +1,6 @@
 /** The parts of the pipeline, for packages that teach or measure. `index.ts` has the rest. */
 export * from './facts.js';
+export { mean, sum } from './numbers.js';
 export { deriveSeed, endlessRounds, randomNumbers, shuffled } from './random.js';
 export {
   adapterIn,

@@ -5,8 +5,8 @@ import { findCandidates } from './questions/candidates.js';
 
 /**
  * The measure of work: the UTF-16 units that are given to regular expressions, to the segmenters of `Intl`, and to the
- * language library, which works by both. Whoever goes over a passage once for each of its names shows in it, whatever
- * the machine. An expression that backtracks without end shows by never returning.
+ * language library, which uses both. It shows code that reads a passage once for each of its names, on any machine. An
+ * expression that backtracks without end shows by never returning.
  */
 let units = 0;
 

@@ -22,21 +22,16 @@ import {
   loadPhase,
   mapConcurrently,
   noUsage,
-  randomNumbers,
   sameAnswer,
   scoringSchema,
-  shuffled,
 } from '@engraft/learning/parts';
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
-import { englishTeacher } from './englishTeacher.js';
 import { formOf } from './forms.js';
 import { dyingNowAndThen, notingTrainings, type OpenedTraining } from './testing/faultyEngines.js';
 import { MemoryJournal } from './testing/memoryJournal.js';
+import { shortInput, shortPassage, type InputChanges } from './testing/shortInput.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
-const passage =
-  'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';
-
 const secondPassage =
   'The Grey Heron is a research ship. The captain of the Grey Heron is Elena Markov. The Grey Heron was built in 1994.';
 
@@ -60,27 +55,8 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microusd?: number } = {}): LearningInput {
-  const { max_compute_microusd = 2_000_000, ...rest } = changes;
-  return {
-    content: passage,
-    parent: null,
-    earlier: [],
-    replay,
-    teacher: englishTeacher(baseRecipe),
-    recipe: baseRecipe,
-    budget: {
-      max_compute_microusd,
-      input_nanousd_per_token: 12_000,
-      output_nanousd_per_token: 30_000,
-      cached_input_nanousd_per_token: 2_500,
-      training_nanousd_per_token: 36_000,
-    },
-    seed: 7,
-    isolationKey: 'a job',
-    workFolder: join(folder, 'work'),
-    ...rest,
-  };
+function inputOf(changes: InputChanges = {}): LearningInput {
+  return shortInput({ replay, workFolder: join(folder, 'work'), ...changes });
 }
 
 /** Two runs differ in where they write, and in what the engine's cache still holds. */
@@ -107,7 +83,7 @@ test('a passage is learned, and its text is not kept', () => {
   assert.ok(expected.usage.cached_input_tokens > 0, 'the passage was not read anew for every question');
   assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
   const kept = JSON.stringify(expected.rehearsal);
-  assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)));
+  assert.ok(!kept.includes('Complete:') && !kept.includes(shortPassage.slice(0, 40)));
 });
 
 test('a second passage is learned on top of the first, which is rehearsed and asked again', async () => {
@@ -231,61 +207,6 @@ test('the cap is never passed, however small', async () => {
     assert.ok(costNanousd(outcome.usage, input.budget) <= maxComputeMicrousd * 1000, outcome.kind);
     if (maxComputeMicrousd <= 3_000) assert.equal(outcome.kind, 'budget_exhausted');
   }
-});
-
-test('a passage that says nothing, or two things at once, is rejected, with its numbers', async () => {
-  for (const content of [
-    'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.',
-    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011.',
-  ]) {
-    const outcome = await learn(inputOf({ content }));
-    assert.equal(outcome.kind, 'rejected', content);
-    const { passed, passed_count, total_count } = outcome.validation;
-    assert.ok(!passed && passed_count <= total_count);
-    assert.ok(outcome.gate.reasons.length > 0, 'it says why');
-    assert.ok('rejection' in outcome && outcome.rejection.message.includes('What helps: '));
-    assert.ok(outcome.usage.input_tokens > 0, 'what it cost is counted');
-  }
-});
-
-test('headings without a sentence, and a table without rows, are rejected, as no money would help', async () => {
-  for (const content of ['# \n## \n### \n#### \n##### \n', '| Name | Weight |\n|------|--------|\n']) {
-    const outcome = await learn(inputOf({ content, workFolder: join(folder, 'empty') }));
-    assert.ok(outcome.kind === 'rejected', outcome.kind);
-    assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
-    assert.deepEqual(outcome.usage, noUsage);
-  }
-});
-
-test('a language that the teacher does not know is rejected, with that reason, before anything is spent', async () => {
-  const content =
-    'Die Sternwarte Halden wurde 1923 von Marta Ilves auf der Insel Sorvaag gegründet. Das Teleskop hat einen Spiegel ' +
-    'von 80 Zentimetern und steht in einem runden Turm. Der Eintritt kostet sechs Euro und ist für Kinder frei.';
-  const table = 'Karte;Preis;Dauer\nErwachsene;6 Euro;2 Stunden\nFamilie;14 Euro;3 Stunden\nSchule;2 Euro;1 Stunde';
-  for (const [name, text] of [
-    ['german', content],
-    // The sentences that are made of a table are English in any case.
-    ['german-table', `${content}\n\n${table}\n`],
-  ] as const) {
-    const outcome = await learn(inputOf({ content: text, workFolder: join(folder, name) }));
-    assert.ok(outcome.kind === 'rejected', outcome.kind);
-    assert.deepEqual(outcome.rejection.reasons, ['language_not_known']);
-    assert.match(outcome.rejection.message, /not in a language that this model is taught in/);
-    assert.deepEqual(outcome.usage, noUsage);
-  }
-});
-
-test('words in random order are rejected before anything is taught', async () => {
-  const text = `${passage} Velona sells maps of rivers to hikers. Its maps cost 12 euros. The office of Velona is above a bakery.`;
-  const content = shuffled(text.split(' '), randomNumbers(3)).join(' ');
-  const journal = new MemoryJournal();
-  const outcome = await learn(inputOf({ content, workFolder: join(folder, 'shuffled') }), journal);
-  assert.ok(outcome.kind === 'rejected');
-  assert.deepEqual(outcome.training, { steps: 0, tokens: 0, final_loss: 0 });
-  assert.deepEqual(outcome.gate.reasons, ['not_understood']);
-  assert.match(outcome.rejection.message, /words in random order/);
-  assert.equal(outcome.usage.output_tokens, 0);
-  assert.ok(outcome.usage.input_tokens > 0);
 });
 
 test('what leaves too few questions to test with is rejected before it is trained', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EngineError, startEngineHost, type Engine, type EngineHost, type TrainingSession } from '@engraft/engine';
+import { EngineError, startEngineHost, type Engine, type EngineHost } from '@engraft/engine';
 import fc from 'fast-check';
 import {
   learnPassage,
@@ -17,6 +17,7 @@ import {
 import { loadPhase, trainingSchema, type PhaseResult, type TrainingOutcome } from '@engraft/learning/parts';
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
 import { englishTeacher } from './englishTeacher.js';
+import { withSession } from './testing/faultyEngines.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const input = {
@@ -82,7 +83,7 @@ class Job {
     return job;
   }
 
-  /** To the end of the training; rejects when it is interrupted. Without a clock no snapshot is due. */
+  /** Runs to the end of the training. Rejects when it is interrupted. Without a clock no snapshot is due. */
   async run(options: LearningOptions = {}, on: Engine = engine): Promise<void> {
     this.#runs += 1;
     const workFolder = path.join(this.folder, String(this.#runs));
@@ -171,7 +172,7 @@ test('a training that is stopped in the middle of a step, or of a dev evaluation
     const noting = (called: string): void => {
       if (called === method && (calls += 1) === call) setImmediate(() => stopping.abort());
     };
-    const on = withSession((session) => ({
+    const on = withSession(engine, (session) => ({
       ...session,
       step: (...args) => (noting('step'), session.step(...args)),
       evaluate: (...args) => (noting('evaluate'), session.evaluate(...args)),
@@ -256,7 +257,7 @@ test('who has lost the job keeps nothing, even when it is to stop as well', asyn
 test('a snapshot for which there is no room is no reason to end, and is complained of once', async () => {
   const job = Job.beforeTraining('full');
   const clock = steppingClock(6_000);
-  const full = withSession((session) => ({
+  const full = withSession(engine, (session) => ({
     ...session,
     snapshot: () => Promise.reject(new EngineError('internal', 'The folder could not be written.')),
   }));
@@ -267,12 +268,12 @@ test('a snapshot for which there is no room is no reason to end, and is complain
 
 test('a snapshot that is never written keeps nobody waiting who stops a training', async () => {
   const job = Job.beforeTraining('hung');
-  const hung = withSession((session) => ({ ...session, snapshot: () => new Promise(() => undefined) }));
+  const hung = withSession(engine, (session) => ({ ...session, snapshot: () => new Promise(() => undefined) }));
   await assert.rejects(interrupted(job, 'stopping', 2, hung), { code: 'cancelled' });
   assert.deepEqual([job.notices, job.progress], [['snapshot_failed'], null]);
 });
 
-/** A run that is aborted after a step, for good (`signal`) or to be gone on with (`stopping`). */
+/** A run that is aborted after a step, for good (`signal`) or to be resumed (`stopping`). */
 function interrupted(job: Job, by: 'signal' | 'stopping', step: number, on: Engine = engine): Promise<void> {
   const controller = new AbortController();
   const onProgress: LearningOptions['onProgress'] = ({ done }) => {
@@ -285,19 +286,6 @@ function interrupted(job: Job, by: 'signal' | 'stopping', step: number, on: Engi
 function steppingClock(stepMs: number): { now: () => number; tick: () => void } {
   let nowMs = 0;
   return { now: () => nowMs, tick: () => void (nowMs += stepMs) };
-}
-
-/** A fault injector: the real engine, whose training sessions a test changes. */
-function withSession(change: (session: TrainingSession) => TrainingSession): Engine {
-  return {
-    describe: () => engine.describe(),
-    countTokens: (prompt) => engine.countTokens(prompt),
-    encode: (prompt, completion) => engine.encode(prompt, completion),
-    generate: (request, options) => engine.generate(request, options),
-    score: (request, options) => engine.score(request, options),
-    openTraining: async (options) => change(await engine.openTraining(options)),
-    close: () => engine.close(),
-  };
 }
 
 function upTo(last: number): number[] {

@@ -31,7 +31,7 @@ export const rules = {
   keywordsPerFact: 60,
   /** The number of names that they are about. */
   keywordSubjects: 3,
-  /** A value or a name of the sentence is kept with this share of a word's chance. */
+  /** The chance of a value or a name of the sentence to be kept, as a share of another word's chance. */
   keywordValueChance: 0.5,
   /** How often a question names the kind of its answer ("Which nephew"), if the sentence tells. */
   namingChance: 0.5,

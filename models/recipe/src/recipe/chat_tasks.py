@@ -9,7 +9,7 @@ from .chat import Chat, Message
 from .intents import HELD, INTENTS
 from .prompts import UNKNOWN
 from .small_talk import OTHER_SYSTEMS
-from .vocabulary import MONTHS
+from .vocabulary_words import MONTHS
 from .wordings import plain
 from .world import World, capitalise, fill
 

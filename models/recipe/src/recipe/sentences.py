@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 
 from .relations import GENERIC_FOLLOWING, GENERIC_STATEMENTS, GENERIC_STATEMENTS_HELD, EntityType, Relation
-from .vocabulary import MONTHS, Vocabulary
+from .vocabulary import Vocabulary
+from .vocabulary_words import MONTHS
 
 PREFACES = ["Today", "In fact,", "As everyone knows,", "At present", "According to the notes,", "We know that", "Also,"]
 ADJUNCTS = ["now", "these days", "as far as we know", "for many years", "at the moment", "with great success", "since then",

@@ -32,7 +32,8 @@ from functools import cache, cached_property
 from .chat import Chat, Message
 from .paths import DATA
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
-from .vocabulary import FIRST_NAMES, Vocabulary
+from .vocabulary import Vocabulary
+from .vocabulary_words import FIRST_NAMES
 from .world import capitalise
 
 FOLDER = DATA / "texts"

@@ -13,7 +13,7 @@ const kinds = { internalization: 'learning', inference: 'questions' } as const;
 const statuses = ['queued', 'running', 'succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required'] as const;
 const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
 
-/** Everything that the project's keys and members have sent, as it goes on. */
+/** The jobs that the project's keys and members have sent. The list is kept up to date. */
 export function Jobs() {
   const project = useProject();
   const [filters, setFilters] = useState<Filters>({});

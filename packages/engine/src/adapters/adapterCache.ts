@@ -5,7 +5,7 @@ import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
 /** Two loads at once: for half of the time that a load takes, its thread waits for the disk. */
 export const maxConcurrentLoads = 2;
 
-/** The largest part of the bound that memory kept for the next adapters may take on top of it. */
+/** Memory that is kept for the next adapters may take this share of the bound, on top of it. */
 const maxSpareShare = 1 / 16;
 
 /** @param memory memory of any size that nobody uses any more, handed over to the reader. */
@@ -49,7 +49,7 @@ export class AdapterCache implements AdapterSource {
   private stackBytes = 0;
 
   constructor(
-    /** A single adapter that is larger than the bound is kept all the same. */
+    /** A single adapter that is larger than the bound is kept, too. */
     readonly maxBytes: number,
     private readonly read: ReadAdapter,
   ) {}

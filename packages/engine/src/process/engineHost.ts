@@ -193,7 +193,7 @@ class ProcessHost implements EngineHost {
 
   private remoteSession(engineProcess: EngineProcess, id: number): TrainingSession {
     let closed = false;
-    // Nobody knows whether an abandoned step has changed the weights, so they must not be used.
+    // An abandoned step may or may not have changed the weights, so they must not be used.
     let unsure = false;
     const call: EngineProcess['call'] = async (...message) => {
       if (closed) throw new EngineError('invalid_request', 'the training session is closed');

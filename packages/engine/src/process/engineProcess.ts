@@ -131,7 +131,7 @@ export class EngineProcess {
     return this.ended ? undefined : this.child.pid;
   }
 
-  /** The number of calls that were rejected without an answer. The process may have done their work all the same. */
+  /** The number of calls that were rejected without an answer. The process may still have done their work. */
   get abandonedCalls(): number {
     return this.abandoned;
   }

@@ -290,7 +290,7 @@ export class Generator {
     return this.closed || job.signal?.aborted === true;
   }
 
-  /** When a shared run fails, nobody knows whose fault it was, so all that took part end. The others go on. */
+  /** When a shared run fails, it is not known which sequence caused it. So all that took part end; the others go on. */
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }

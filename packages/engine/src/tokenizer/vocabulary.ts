@@ -2,7 +2,7 @@ import { abbreviate } from '../support/abbreviate.js';
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 
-/** No vocabulary has so many tokens. The tokenizer library would make a table up to any id. */
+/** More tokens than any vocabulary has. The bound is needed since the tokenizer library makes a table up to any id. */
 const maxTokenId = 2 ** 21;
 
 export function isTokenId(value: unknown): value is number {

@@ -1,4 +1,4 @@
-import { sum } from '../numbers.js';
+import { sum } from '@engraft/learning/parts';
 
 /** Groups of bars from 0 to 100 %, drawn as a stand-alone SVG document. */
 export interface BarChart {

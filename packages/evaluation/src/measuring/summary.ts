@@ -1,4 +1,4 @@
-import { mean, sum } from '../numbers.js';
+import { mean, sum } from '@engraft/learning/parts';
 import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './passageReport.js';

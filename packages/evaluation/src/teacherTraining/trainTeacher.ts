@@ -14,10 +14,9 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import { z } from 'zod';
-import { mapConcurrently, deriveSeed, endlessRounds, randomNumbers } from '@engraft/learning/parts';
+import { deriveSeed, endlessRounds, mapConcurrently, mean, randomNumbers } from '@engraft/learning/parts';
 import type { Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
-import { mean } from '../numbers.js';
 import { teachingRows, type TeachingTask } from './rows.js';
 
 export interface TeacherTraining {

@@ -1,6 +1,7 @@
 import type { AdapterReference, SequenceScore } from '@engraft/engine';
 import { isTrusted, type Fact } from '../facts.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
+import { mean } from '../numbers.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { TaughtPassage, Teacher } from './teacher.js';
 
@@ -41,8 +42,4 @@ export async function measureGain(
     const gainNats = withPassage && without ? mean(withPassage.logprobs) - mean(without.logprobs) : null;
     return { ...fact, gainNats, softTargets: withPassage?.greedy === true ? withPassage.topK : null };
   });
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

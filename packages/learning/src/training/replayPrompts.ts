@@ -1,6 +1,6 @@
 /**
  * Prompts that have nothing to do with a passage, of many kinds: what a model says to them stands for how it speaks
- * (`ownReplay.ts`). Few prompts keep few skills (docs/experiments/new-entries.md, 2026-11-26).
+ * (`ownReplay.ts`). Few prompts keep few skills (docs/experiments/skills.md, 2026-11-26).
  */
 
 /** Well-known facts with what a right reply gives, as models of any size may know them. */

@@ -1,7 +1,7 @@
 /**
- * Answers that are sentences of the passage. A weak teacher asks much that is not quite true of its answer ("When was
- * the album released?", of the year of an award), but nearly always about the right sentence. So a small model learns
- * more from which sentence answers than from which value does, and what it says stands in the passage.
+ * Answers that are sentences of the passage. A weak teacher often asks a question that its value does not answer ("When
+ * was the album released?", of the year of an award), but the question is nearly always about the right sentence. So a
+ * small model learns more if the sentence is the answer, and what it then says stands in the passage.
  */
 import type { Chunk } from '../text/chunk.js';
 import { containsWords, wordTokens } from '../text/normalise.js';

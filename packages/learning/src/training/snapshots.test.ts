@@ -119,7 +119,7 @@ const writing = sessionThat(async (target) => {
   await mkdir(target, { recursive: true });
 });
 
-/** A session of which only its snapshots are asked for. */
+/** A session that is asked for its snapshots only. */
 function sessionThat(snapshot: (folder: string) => Promise<void>): TrainingSession {
   const unasked = (): Promise<never> => Promise.reject(new Error('only snapshots are asked for'));
   return { snapshot, step: unasked, evaluate: unasked, save: unasked, close: unasked };

@@ -114,7 +114,7 @@ async function resume(
   }
 }
 
-/** They go through the model once; none where there is no money for them. */
+/** Pays for the rows that go through the model once for this. None do if there is no money. */
 function payForProtected(
   { meter, recipe }: Pick<TrainingJob, 'meter' | 'recipe'>,
   protectedDirections: readonly TokenSequence[],

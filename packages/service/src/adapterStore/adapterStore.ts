@@ -27,8 +27,8 @@ export interface AdapterStore {
   borrow(adapterHash: string, signal?: AbortSignal): Promise<BorrowedAdapter>;
   /**
    * Puts a finished adapter into the store. When it returns, the adapter survives a power cut; before that nothing
-   * bears its name. Keeping what is already kept changes nothing, even if the original is gone; what is kept and
-   * damaged is replaced. Throws when the original is not what it should be, and `AdapterStoreMissing`.
+   * bears its name. Keeping an adapter again changes nothing, even if the original is gone; a damaged one is replaced.
+   * Rejects if the original does not have its hash, and with `AdapterStoreMissing`.
    */
   keep(adapter: AdapterReference, signal?: AbortSignal): Promise<void>;
   /**
@@ -42,7 +42,7 @@ export interface AdapterStore {
    * there were.
    */
   removeRemnants(ageMs: number, stopping?: AbortSignal): Promise<number>;
-  /** The adapters of which this process has copies beside the store. */
+  /** The adapters that this process has copies of, beside the store. */
   listCopies(): readonly string[];
   /** Deletes the copy of an adapter, unless it is in use. Whether it did. */
   dropCopy(adapterHash: string): Promise<boolean>;

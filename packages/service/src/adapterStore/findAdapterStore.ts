@@ -24,9 +24,9 @@ export interface StoreWatch {
 }
 
 /**
- * The store of the adapters that the database has: with the mark of a store, or with at least one of them. Of a new
+ * Finds the store of the database's adapters: it has the mark of a store, or at least one of these adapters. For a new
  * installation it is made.
- * @throws AdapterStoreMissing where the database has adapters and the store none of them: their versions would all
+ * @throws AdapterStoreMissing if the database has adapters and the store none of them, since all their versions would
  * count as damaged; AdapterStoreUnavailable unless a service asks.
  */
 export async function findAdapterStore(
@@ -79,7 +79,7 @@ async function findBucketStore(
     onWrongBytes: (adapterHash) =>
       watch?.logger.error(
         { adapter_hash: adapterHash },
-        'the files of an adapter in the bucket are not those that its name promises',
+        'the files of an adapter in the bucket do not have the hash in its name',
       ),
   });
   metrics?.watchCopies(store.copiedBytes, settings.adapterCopiesBytes);
@@ -90,7 +90,10 @@ async function findBucketStore(
       await store.close();
       throw error;
     }
-    watch.logger.error({ err: error }, 'the bucket of adapters is away: those that are not on this machine must wait');
+    watch.logger.error(
+      { err: error },
+      'the bucket of adapters cannot be reached: jobs wait whose adapters are not on this machine',
+    );
   }
   return store;
 }

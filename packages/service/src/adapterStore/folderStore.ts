@@ -86,7 +86,7 @@ export async function openFolderStore(dataFolder: string): Promise<FolderStore> 
         if (stopping?.aborted === true) break;
         if (!remnantName.test(name)) continue;
         const remnant = path.join(home, name);
-        // Whoever was at it may finish meanwhile.
+        // Another process may be moving it, and finish meanwhile.
         const found = await stat(remnant).catch(() => null);
         if (found === null || found.mtimeMs > Date.now() - ageMs) continue;
         await rm(remnant, { recursive: true, force: true });

@@ -49,7 +49,7 @@ async function countJobs(key: TestKey): Promise<number> {
   return jobs.length;
 }
 
-/** How many jobs are open, of all projects: those of earlier tests stay. */
+/** The number of open jobs in all projects. Jobs of earlier tests stay open. */
 async function countOpen(): Promise<number> {
   const open = await database.db.selectFrom('jobs').select('id').where('status', 'in', ['queued', 'running']).execute();
   return open.length;

@@ -14,9 +14,9 @@ export interface NeededAdapter {
 }
 
 /**
- * The adapters whose files the versions of the snapshot have. Nothing needs the others. Erased ones are left out, even
- * if the next round of retention is still to delete their files.
- * @param columns of `versions`, which an older schema may have fewer of
+ * The adapters that versions of the snapshot still have files of. Nothing needs any others. Adapters of erased versions
+ * are left out, even while their files wait for the next round of retention.
+ * @param columns the columns of `versions`; an older schema may have fewer
  */
 export async function findNeededAdapters(
   trx: Transaction<Database>,

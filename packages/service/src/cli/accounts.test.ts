@@ -44,7 +44,14 @@ describe('engraft for projects, keys and money', () => {
     const listed = await json(z.array(project), 'project', 'list');
     assert.deepEqual(listed, [cleared]);
     await assertFails(1, /there is a project 'acme' already/, 'project', 'create', 'acme');
-    await assertFails(1, /there is no project 'nobody'/, 'project', 'set', 'nobody', 'requests_per_minute=7');
+    await assertFails(
+      1,
+      /there is no project 'nobody'; `engraft project list` lists all/,
+      'project',
+      'set',
+      'nobody',
+      'requests_per_minute=7',
+    );
     await assertFails(
       2,
       /there is no setting 'colour': use monthly_spending_limit_microusd, .*requests_per_minute$/m,
@@ -92,14 +99,38 @@ describe('engraft for projects, keys and money', () => {
     assert.notEqual(revoked.revoked_at, null);
     const plain = await engraft(['key', 'create', '--project', 'acme']);
     assert.match(plain.stdout, /^engraft_[\w-]{43}\n/, 'the secret comes first');
-    await assertFails(1, /there is no key 'key_none'/, 'key', 'revoke', 'key_none');
+    await assertFails(
+      1,
+      /there is no key 'key_none'; `engraft key list --project NAME` lists/,
+      'key',
+      'revoke',
+      'key_none',
+    );
     await assertFails(1, /there is no project 'nobody'/, 'key', 'create', '--project', 'nobody');
-    await assertFails(2, /'everything' is not a scope/, 'key', 'create', '--project', 'acme', '--scope', 'everything');
-    await assertFails(2, /'--expires <lifetime>'/, 'key', 'create', '--project', 'acme', '--expires', '5d');
-    await assertFails(2, /not a timestamp/, 'key', 'create', '--project', 'acme', '--expires-at', 'tomorrow');
     await assertFails(
       2,
-      /must lie in the future/,
+      /--scope must be one of .*, not 'everything'/,
+      'key',
+      'create',
+      '--project',
+      'acme',
+      '--scope',
+      'everything',
+    );
+    await assertFails(2, /'--expires <lifetime>'/, 'key', 'create', '--project', 'acme', '--expires', '5d');
+    await assertFails(
+      2,
+      /--expires-at must be a time like .*, not 'tomorrow'/,
+      'key',
+      'create',
+      '--project',
+      'acme',
+      '--expires-at',
+      'tomorrow',
+    );
+    await assertFails(
+      2,
+      /--expires-at must be in the future/,
       'key',
       'create',
       '--project',
@@ -129,11 +160,11 @@ describe('engraft for projects, keys and money', () => {
       spent_microusd: 0,
     });
     for (const amount of ['-1', '0', '1e3', '0.0000001']) {
-      await assertFails(2, /amount/, 'credit', 'grant', '--project', 'acme', `--usd=${amount}`);
+      await assertFails(2, /--usd must be/, 'credit', 'grant', '--project', 'acme', `--usd=${amount}`);
     }
     await assertFails(
       2,
-      /'1000000000' is too much: less than/,
+      /--usd must be less than 1,000,000,000 USD, not '1000000000'/,
       'credit',
       'grant',
       '--project',
@@ -148,7 +179,7 @@ describe('engraft for projects, keys and money', () => {
     }
     await assertFails(
       2,
-      /the most that can be granted in all/,
+      /--usd is too much: at most .* USD can be granted in all/,
       'credit',
       'grant',
       '--project',
@@ -180,7 +211,7 @@ describe('engraft for projects, keys and money', () => {
     await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release', '--reason', 'x');
     await assertFails(
       1,
-      /only reconciliation_required/,
+      /cannot be settled by hand: it is .*, not reconciliation_required/,
       'job',
       'resolve',
       version.job_id,
@@ -189,7 +220,15 @@ describe('engraft for projects, keys and money', () => {
       '--reason=x',
     );
     await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id, '--reason=x');
-    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd=1.5', '--reason=x');
+    await assertFails(
+      2,
+      /--charge-microusd must be a whole number of micro-USD, not '1\.5'/,
+      'job',
+      'resolve',
+      version.job_id,
+      '--charge-microusd=1.5',
+      '--reason=x',
+    );
     await assertFails(
       2,
       /cannot be used with/,

@@ -1,34 +1,41 @@
-import { scope, type Scope } from '@engraft/contract';
+import { identifier, scope, type Scope } from '@engraft/contract';
 import { UsageError } from '../config/config.js';
 
 /**
  * Parses an amount that a person types. Everything else in the service is micro-USD. The result is exact, without
  * binary fractions.
+ * @param option names the option in the message of the `UsageError`, as for all functions of this file
  */
-export function parseUsd(text: string): number {
+export function parseUsd(option: string, text: string): number {
   const match = /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
-  if (match !== null && Number(match[1]) >= 1e9)
-    throw new UsageError(`'${text}' is too much: less than 1,000,000,000 USD`);
-  if (match === null) throw new UsageError(`'${text}' is not an amount of USD with at most 6 decimals`);
+  if (match === null) throw new UsageError(`${option} must be an amount in USD with at most 6 decimals, not '${text}'`);
   const [, whole = '', fraction = ''] = match;
+  if (Number(whole) >= 1e9) throw new UsageError(`${option} must be less than 1,000,000,000 USD, not '${text}'`);
   return Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
 }
 
-export function parseMicrousd(text: string): number {
-  return parseWholeNumber(text, 'an amount of micro-USD');
+export function parseMicrousd(option: string, text: string): number {
+  return parseWholeNumber(option, text, 'a whole number of micro-USD');
 }
 
-export function parseWholeNumber(text: string, meaning = 'a whole number'): number {
+export function parseWholeNumber(option: string, text: string, meaning = 'a whole number'): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text)) throw new UsageError(`'${text}' is not ${meaning}`);
-  if (!Number.isSafeInteger(value)) throw new UsageError(`'${text}' is more than ${Number.MAX_SAFE_INTEGER}`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`${option} must be ${meaning}, not '${text}'`);
+  if (!Number.isSafeInteger(value))
+    throw new UsageError(`${option} must be at most ${Number.MAX_SAFE_INTEGER}, not '${text}'`);
+  return value;
+}
+
+export function parsePositive(option: string, text: string): number {
+  const value = parseWholeNumber(option, text);
+  if (value < 1) throw new UsageError(`${option} must be at least 1, not ${value}`);
   return value;
 }
 
 /** How many items a command lists. */
 export function parseLimit(text: string): number {
-  const limit = parseWholeNumber(text);
-  if (limit < 1 || limit > 1_000) throw new UsageError(`--limit must be 1 to 1000, not ${limit}`);
+  const limit = parseWholeNumber('--limit', text);
+  if (limit < 1 || limit > 1_000) throw new UsageError(`--limit must be from 1 to 1000, not ${limit}`);
   return limit;
 }
 
@@ -40,7 +47,14 @@ export function collect(text: string, earlier: readonly string[] | undefined): s
 export function parseScopes(texts: readonly string[]): Scope[] {
   return texts.map((text) => {
     const parsed = scope.safeParse(text);
-    if (!parsed.success) throw new UsageError(`'${text}' is not a scope: use ${scope.options.join(', ')}`);
+    if (!parsed.success) throw new UsageError(`--scope must be one of ${scope.options.join(', ')}, not '${text}'`);
     return parsed.data;
   });
+}
+
+/** Reads the name of a tenant or subject. */
+export function parseName(what: 'tenant' | 'subject', text: string): string {
+  const parsed = identifier.safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
 }

@@ -32,19 +32,25 @@ describe('engraft', () => {
     const wrongUrl = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://u:p@s:s@localhost:99999/x' });
     assert.equal(wrongUrl.status, 2);
     assert.match(wrongUrl.stderr, /^engraft: DATABASE_URL is not a URL: .*percent-encoded.*\n$/);
-    await assertFails(2, /none of them a control character/, 'project', 'create', 'a\u0001b');
+    await assertFails(
+      2,
+      /<name> must have 1 to 128 characters, without control characters/,
+      'project',
+      'create',
+      'a\u0001b',
+    );
     const wrongEngine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
     assert.equal(wrongEngine.status, 2);
-    assert.match(wrongEngine.stderr, /ENGRAFT_ENGINE/);
+    assert.equal(wrongEngine.stderr, 'engraft: ENGRAFT_ENGINE must be one of embedded, vllm, off\n');
   });
 
   it('says in one line that something is not there', async () => {
     const noServer = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
     assert.equal(noServer.status, 1);
-    assert.match(noServer.stderr, /^engraft: .*DATABASE_URL: .*ECONNREFUSED.*\n$/);
+    assert.match(noServer.stderr, /^engraft: .*DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/);
     const noEngine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
     assert.equal(noEngine.status, 1);
-    assert.match(noEngine.stderr, /vllm is not available yet/);
+    assert.match(noEngine.stderr, /ENGRAFT_ENGINE=vllm is not available yet: use embedded or off/);
     const empty = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
     await assertFails(1, /no API key/, 'ask', 'Who?', '--subject', 'anna', '--data', empty);
     const key = { ENGRAFT_API_KEY: 'engraft_x', ENGRAFT_BASE_URL: 'http://127.0.0.1:1' };
@@ -61,8 +67,17 @@ describe('engraft', () => {
       await writeFile(file, 'x'.repeat(length));
       const refused = await engraft(['learn', file, '--subject', 'anna'], key);
       assert.equal(refused.status, 1);
-      assert.match(refused.stderr, new RegExp(`text.txt has ${length} characters, and a passage has 20 to 16000`));
+      assert.match(
+        refused.stderr,
+        new RegExp(`text.txt has ${length} characters, and a passage must have 20 to 16000`),
+      );
     }
+    const noService = await engraft(['ask', 'Who?', '--subject', 'anna'], key);
+    assert.equal(noService.status, 1);
+    assert.match(
+      noService.stderr,
+      /^engraft: no answer from http:\/\/127\.0\.0\.1:1: .*; `engraft serve` starts a service.*\n$/,
+    );
     const ofOpenai = { ...key, ENGRAFT_BASE_URL: 'http://127.0.0.1:1/v1/' };
     const misdirected = await engraft(['ask', 'Who?', '--subject', 'anna'], ofOpenai);
     assert.equal(misdirected.status, 2);

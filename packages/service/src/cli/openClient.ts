@@ -14,7 +14,7 @@ export async function openClient(options: DataOptions): Promise<EngraftClient> {
   const apiKey = given === '' ? await readDefaultKey(dataFolder) : given;
   if (apiKey === null) {
     throw new CommandFailure(
-      `no API key: set ENGRAFT_API_KEY to one of \`engraft key create\`, or start the service once on an empty data folder; ${dataFolder} has none`,
+      `no API key: ${dataFolder} has none, so set ENGRAFT_API_KEY to one that \`engraft key create\` made; a first \`engraft serve\` on an empty data folder leaves one, too`,
     );
   }
   const baseUrl = named ?? (await readServiceAddress(dataFolder)) ?? `http://${host}:${port}`;

@@ -90,6 +90,6 @@ describe("PostgreSQL's variables in the shell", () => {
     assert.match(readOnly.stderr, /read-only/);
     const encrypted = await engraft(['project', 'list'], { DATABASE_URL: url, PGSSLMODE: 'require' });
     assert.equal(encrypted.status, 1);
-    assert.match(encrypted.stderr, /^engraft: the database of DATABASE_URL, PGSSLMODE: .*SSL.*\n$/);
+    assert.match(encrypted.stderr, /^engraft: the database of DATABASE_URL, PGSSLMODE cannot be used: .*SSL.*\n$/);
   });
 });

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { EngraftApiError } from '@engraft/client';
+import { EngraftApiError, EngraftConnectionError } from '@engraft/client';
 import { UsageError } from '../config/config.js';
 import { CommandInterrupted } from './commandInterrupted.js';
 import { createProgram } from './program.js';
@@ -37,6 +37,8 @@ function describe(error: unknown): string {
   const oneLine = withoutSecrets(error.message)
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ');
+  if (error instanceof EngraftConnectionError)
+    return `${oneLine}; \`engraft serve\` starts a service, and ENGRAFT_BASE_URL names one elsewhere`;
   if (!(error instanceof EngraftApiError)) return oneLine;
   const where = error.param === null ? '' : ` at ${error.param}`;
   const request = error.request_id === null ? '' : `, ${error.request_id}`;

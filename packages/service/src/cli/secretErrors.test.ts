@@ -47,7 +47,7 @@ describe('a command that fails prints no setting that is secret, however much it
 
   test('an address of the database, whoever fails to read it', async () => {
     for (const [url, said] of [
-      [`postgres://me:${secret}@${nowhere}/x`, /the database of DATABASE_URL: .*ECONNREFUSED/],
+      [`postgres://me:${secret}@${nowhere}/x`, /the database of DATABASE_URL cannot be used: .*ECONNREFUSED/],
       [`postgres://me:${secret}@host:port/x`, /DATABASE_URL is not a URL/],
       [`mysql://me:${secret}@${nowhere}/x`, /DATABASE_URL must start with/],
       [`postgres://me:${secret}%@${nowhere}/x`, /DATABASE_URL/],

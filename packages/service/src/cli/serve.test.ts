@@ -131,7 +131,7 @@ describe('engraft with an engine', () => {
     assert.deepEqual(await left, [1, null]);
     assert.match(
       await told,
-      /^engraft: interrupted; (job_[\w-]+) goes on all the same, and GET \/v1\/jobs\/\1 tells of it\n$/,
+      /^engraft: interrupted; (job_[\w-]+) goes on in the service: GET \/v1\/jobs\/\1 shows how it ends\n$/,
     );
 
     serve.kill('SIGTERM');

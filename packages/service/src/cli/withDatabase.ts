@@ -68,6 +68,10 @@ export async function requireDataFolder({ dataFolder }: Config): Promise<void> {
 
 export async function requireProject(db: Kysely<Database>, name: string): Promise<Project> {
   const project = await findProjectByName(db, name);
-  if (project === null) throw new CommandFailure(`there is no project '${name}'`);
+  if (project === null) throw noProject(name);
   return project;
+}
+
+export function noProject(name: string): CommandFailure {
+  return new CommandFailure(`there is no project '${name}'; \`engraft project list\` lists all`);
 }

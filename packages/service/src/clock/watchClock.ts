@@ -50,7 +50,7 @@ export async function watchClock({
       report.difference(Date.now() - sighting.now_ms);
       await shortenLeases(db);
     } catch (error) {
-      logger.warn({ err: error }, 'the clock could not be looked at');
+      logger.warn({ err: error }, 'the clock could not be read');
     }
   };
   const loop = async (): Promise<void> => {

@@ -78,6 +78,10 @@ function isPostgresUrl(url: string): boolean {
   return URL.canParse(url.replace('@/', '@socket/'));
 }
 
+function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return z.enum(names, { error: `must be one of ${names.join(', ')}` });
+}
+
 const byteCount = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes, at least 1')
@@ -98,12 +102,12 @@ const environment = z.object({
   ENGRAFT_DATA_DIR: z.string().default('.engraft'),
   ENGRAFT_MODEL_DIR: z.string().default(shippedModelFolder),
   ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
-  ENGRAFT_ENGINE: z.enum(['embedded', 'vllm', 'off']).default('embedded'),
-  ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ENGRAFT_ENGINE: oneOf(['embedded', 'vllm', 'off']).default('embedded'),
+  ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/, error: 'must start with http:// or https://' }).optional(),
   ...teacherVariables,
   ...tracingVariables,
   ...adapterStoreVariables,
-  ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
+  ENGRAFT_WEIGHTS: oneOf(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
   ENGRAFT_BASE_URL: z
@@ -130,7 +134,7 @@ const environment = z.object({
     .optional(),
   ENGRAFT_PROJECT_OPEN_JOBS: jobCount.default(10_000),
   ENGRAFT_OPEN_JOBS: jobCount.default(100_000),
-  ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
+  ENGRAFT_LOG_LEVEL: oneOf(logLevels).default('info'),
 });
 
 /**

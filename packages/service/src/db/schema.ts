@@ -135,7 +135,7 @@ export interface TeacherCallsTable {
   job_id: string;
   /** SHA-256 of the question. */
   key: string;
-  /** `false` if the call was made and nobody knows what it cost. */
+  /** `false` if the call was made and its cost is not known. */
   has_receipt: Generated<boolean>;
   /** A text. `null` without a receipt, and when the job has ended. */
   answer: NullableJsonColumn;

@@ -59,7 +59,8 @@ export function checkScope(request: FastifyRequest): void {
   if (needed === undefined)
     throw new Error(`${request.routeOptions.url ?? 'a route'} does not say which scope it needs`);
   const { scopes } = keyOf(request);
-  if (needed.length > 0 && !needed.some((scope) => scopes.includes(scope))) throw new ApiError('insufficient_scope');
+  if (needed.length > 0 && !needed.some((scope) => scopes.includes(scope)))
+    throw new ApiError('insufficient_scope', { message: `The API key lacks the scope ${needed.join(' or ')}.` });
 }
 
 export function keyOf(request: FastifyRequest): AuthenticatedKey {

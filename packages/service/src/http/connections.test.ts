@@ -139,7 +139,7 @@ describe('connections', () => {
         const request = httpRequest({ port, host: '127.0.0.1', path: '/v1/models', agent, headers }, (response) => {
           response.resume().once('end', () => resolve(String(response.statusCode)));
         });
-        // Whoever comes when the service closes its door may have got no farther than the kernel.
+        // A connection made while the service closes may have reached the kernel only.
         request.once('error', () => resolve(request.reusedSocket ? 'reset' : 'not accepted'));
         request.end();
       });

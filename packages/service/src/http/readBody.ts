@@ -29,7 +29,7 @@ export async function readBodyBytes(stream: Readable): Promise<Buffer> {
     };
     const onLost = (): void => {
       stop();
-      reject(new ApiError('invalid_request', { message: 'The request body ended before its end.' }));
+      reject(new ApiError('invalid_request', { message: 'The connection ended before the whole body had come.' }));
     };
     stream.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });

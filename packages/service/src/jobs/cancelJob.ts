@@ -7,7 +7,7 @@ import { hasUnknownTeacherCall } from './teacherCalls.js';
 
 export type CancelJobOutcome =
   | { readonly kind: 'cancelled'; readonly project_id: string; readonly was: 'queued' | 'running' }
-  /** A remote teacher was asked, and nobody knows yet what it cost. The job waits to be settled by hand. */
+  /** A remote teacher was asked, and its cost is not known yet. The job waits to be settled by hand. */
   | { readonly kind: 'to_be_resolved'; readonly project_id: string; readonly was: 'queued' | 'running' }
   | { readonly kind: 'not_found' }
   /** It has ended, or only its money is left to be settled. */

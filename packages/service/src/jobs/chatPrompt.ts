@@ -18,7 +18,7 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
   }));
   // Facts of a passage are asked for without thinking first, as they were learned. See the prompts of learning.
   const prompt = { messages, thinking: false };
-  // The model is not told of tools that it must not call. It would write calls all the same, and they would be read as
+  // The model is not told of tools that it must not call. It would still write calls, and they would be read as
   // text.
   if (request.tools.length === 0 || request.tool_choice === 'none') return prompt;
   const tools = request.tools.map(({ function: { name, description, parameters } }) => ({

@@ -23,7 +23,7 @@ export async function requireReconciliation(
 }
 
 /**
- * For a job that this transaction holds. Somebody else's work was used, and nobody knows what it cost. The reservation
+ * For a job that this transaction holds. Somebody else's work was used, and its cost is not known. The reservation
  * stays until an operator settles the job. Its usage is the sum of the receipts that came. Texts are removed as when a
  * job ends, since nobody goes on with it.
  */

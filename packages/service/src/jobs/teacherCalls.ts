@@ -68,7 +68,7 @@ export async function storeTeacherAnswer(
   });
 }
 
-/** Whether the job made a call whose cost nobody knows. */
+/** Whether the job made a call whose cost is not known. */
 export async function hasUnknownTeacherCall(db: Kysely<Database>, jobId: string): Promise<boolean> {
   const call = await db
     .selectFrom('teacher_calls')

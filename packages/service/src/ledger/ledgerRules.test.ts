@@ -49,7 +49,8 @@ interface TransferRow {
 }
 
 /**
- * Runs the statements as one transaction, commits it unless told not to, and returns what the database says against it.
+ * Runs the statements as one transaction, and commits it unless told not to. Returns the rule that the database refuses
+ * it by.
  */
 async function refusalOf(
   work: (trx: Kysely<Database>) => Promise<unknown>,
@@ -181,7 +182,7 @@ describe('an account', () => {
 });
 
 describe('"There is no moment at which a job is done and not charged, or charged and not done"', () => {
-  /** How a transaction might end the job: what it posts and voids, and what the job then says of itself. */
+  /** Ways in which a transaction might end the job: what it posts and voids, and what the job's row then says. */
   const ending = fc.record({
     post: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reservedMicrousd)),
     void_: fc.option(fc.constantFrom(0, 1, 400_000, 600_000, reservedMicrousd)),

@@ -275,7 +275,7 @@ describe('a subject that moves to another installation', () => {
     made.parse(JSON.parse(imported.stdout));
     const again = await run(there, 'import', 'subject', file, '--project', to, '--as', 'berta');
     assert.deepEqual([again.status, again.stdout], [1, '']);
-    assert.match(again.stderr, /^engraft: the subject has it already, as version ver_\S+\n$/);
+    assert.match(again.stderr, /^engraft: the subject has this adapter already, as version ver_\S+\n$/);
     assert.ok((await readdir(there.store.home)).every((name) => !name.startsWith(importingPrefix)));
   });
 });

@@ -52,9 +52,8 @@ export async function takeRequest(
 }
 
 /**
- * After a clock went back a little, the bucket may be full later than a minute from now, and a client that waits as
- * long as it is told would be refused again. Uses the time of this very moment, which is later than any statement that
- * waited.
+ * A clock that went back a little leaves a bucket that is full later than a minute from now. A client that waits for
+ * the time given to it would then be refused again. Uses the time of this moment, since the statement may have waited.
  */
 async function shortenBucket(db: Kysely<Database>, apiKeyId: string): Promise<void> {
   const latest = sql<Date>`clock_timestamp() + interval '1 minute'`;

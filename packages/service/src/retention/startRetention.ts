@@ -63,12 +63,12 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
       const done = await work();
       if (done > 0) logger.info({ [name]: done }, 'retention');
     } catch (error) {
-      logger.warn({ err: error, duty: name }, 'the retention of versions is looked after later');
+      logger.warn({ err: error, duty: name }, 'a duty of retention failed; the next round tries it again');
     }
   };
   await duty('corrected_versions', async () => {
     const corrected = await correctDeadlines(db);
-    if (corrected > 0) logger.warn('a clock that was ahead is made good');
+    if (corrected > 0) logger.warn('deadlines that a clock had set too late were corrected');
     return corrected;
   });
   await duty('mended_adapters', () => recheckDamaged(db, store, stopping));

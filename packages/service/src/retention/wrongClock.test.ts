@@ -20,7 +20,7 @@ import { correctDeadlines } from './correctDeadlines.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { renewHosting } from './renewHosting.js';
 
-/** No model is of importance where nobody recorded one. */
+/** The model does not matter here, since no version has one on record. */
 const anyModel = () => Promise.resolve('sha256:0');
 
 interface HostedVersion {

@@ -17,7 +17,7 @@ export async function makeDataFolder(dataFolder: string): Promise<void> {
     await makeFolder(path.resolve(dataFolder));
     await access(dataFolder, constants.R_OK | constants.W_OK | constants.X_OK);
     if ((await stat(restoringFolder(dataFolder)).catch(() => null)) !== null) {
-      throw new Error('a backup is being restored into it, or that was cut short: then empty it and restore again');
+      throw new Error('a backup is being restored into it; if the restore was cut short, empty it and restore again');
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -28,7 +28,7 @@ export interface InstallationOptions {
   readonly onLost?: (error: Error) => void;
 }
 
-/** Whether there is a database to open. A database elsewhere answers for itself. */
+/** Whether there is a database to open. A database elsewhere counts as there; opening it says if it is not. */
 export async function hasDatabase({
   dataFolder,
   databaseUrl,
@@ -83,7 +83,7 @@ function namingTheVariable(error: unknown): never {
   const why = first instanceof Error ? first.message : String(first);
   const others = connectionVariables.filter((name) => (process.env[name] ?? '') !== '');
   const named = ['DATABASE_URL', ...others].join(', ');
-  throw new Error(`the database of ${named}: ${why}`, { cause: error });
+  throw new Error(`the database of ${named} cannot be used: ${why}`, { cause: error });
 }
 
 /** PostgreSQL's own variables, which have their usual meaning for `DATABASE_URL`. */

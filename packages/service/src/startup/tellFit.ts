@@ -16,6 +16,6 @@ export async function tellFit(config: EngineConfig, loaded: LoadedEngine, logger
       sentences.join(' '),
     );
   } catch (error) {
-    logger.debug({ err: error }, 'what the model takes could not be estimated');
+    logger.debug({ err: error }, 'the memory and time that the model takes could not be estimated');
   }
 }

@@ -16,7 +16,7 @@ const completion = z.object({
 
 /**
  * The body of a successful chat completion: its cost, and its text, which may be empty. Without a usage that is
- * consistent and fits the request, nobody knows what is owed.
+ * consistent and fits the request, it is not known what is owed.
  */
 export function readReceipt(body: string, maxTokens: number): RemoteOutcome {
   const answer = z.object({ usage: z.unknown().optional() }).safeParse(parseJson(body)).data;

@@ -70,7 +70,7 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
   return rows.map(({ what }) => what);
 }
 
-/** No version lacks its file, and the store has no adapter that no version has and the database does not know. */
+/** Checks that no version lacks its file, and that the store has no adapter that the database does not know. */
 async function adapterFaults(db: Kysely<Database>, dataFolder: string): Promise<string[]> {
   const store = await openFolderStore(dataFolder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();

@@ -13,7 +13,7 @@ import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { createTestVersion } from './testVersion.js';
 
 const sizeBytes = 50_000_000;
-/** No model is of importance where nobody recorded one. */
+/** The model does not matter here, since no version has one on record. */
 export const anyModel = () => Promise.resolve('sha256:0');
 export const dayMicrousd = storageChargeMicrousd(sizeBytes, 86_400, currentPriceCard);
 export let database: TestDatabase;

@@ -4,8 +4,8 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
- * Marks the versions of an adapter that was found damaged or missing. They are no longer renewed. Returns whether that
- * was news for any of them.
+ * Marks the versions of an adapter that was found damaged or missing. They are no longer renewed. Returns whether any
+ * of them was not marked before.
  */
 export async function markAdapterDamaged(db: Kysely<Database>, adapterHash: string): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -6,8 +6,8 @@ import { findVersionOfSubject, type FoundVersion } from './findVersion.js';
 
 /**
  * Settles a deadline that passed while no worker was there, or slept. So nobody is refused a version that the next
- * round of retention would renew, or revive because a wrong clock had ended it. Waits for whoever is at it. Returns the
- * version as it is then.
+ * round of retention would renew, or revive because a wrong clock had ended it. Waits for other transactions on it.
+ * Returns the version as it is then.
  */
 export async function settleDeadline(trx: Transaction<Database>, version: FoundVersion): Promise<FoundVersion> {
   if (!version.undecided) return version;

@@ -21,16 +21,16 @@ export interface Adoption {
  */
 export async function adoptBaseModel({ db, store, content_hash, logger }: Adoption): Promise<void> {
   const before = await recordBaseModel(db, content_hash);
-  if (before !== null) logger.warn({ before, now: content_hash }, 'the base model is another one than before');
+  if (before !== null) logger.warn({ before, now: content_hash }, 'the base model has changed');
   for (const adapterHash of await adaptersOfUnknownModel(db)) {
     const kind = await learnModel(db, store, adapterHash);
     if (kind === 'unavailable') {
       // Each of the others would wait as long before the service listens.
-      logger.warn('the store of adapters is away: what some of them were trained on is not known yet');
+      logger.warn('the store of adapters cannot be reached: on which model some of them were trained is not known yet');
       break;
     }
     if (kind !== 'known')
-      logger.warn({ adapter_hash: adapterHash, kind }, 'what an adapter was trained on is not known');
+      logger.warn({ adapter_hash: adapterHash, kind }, 'it is not known on which model an adapter was trained');
   }
   const { of_another_model } = await countVersionsByModel(db, content_hash);
   if (of_another_model === 0) return;

@@ -117,7 +117,7 @@ describe('a change of the base model', () => {
     assert.equal(await modelOf(version), hash);
     assert.doesNotMatch(log, /another/);
     await adoptBaseModel({ ...worker, content_hash: otherHash, logger });
-    assert.match(log, /the base model is another one than before/);
+    assert.match(log, /the base model has changed/);
     assert.match(log, /versions were trained on another base model: they are refused with base_model_changed/);
     await assert.rejects(service.admit('carla', testQuestion), /base_model_changed/);
     await recordBaseModel(service.db, hash);

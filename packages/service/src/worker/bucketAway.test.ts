@@ -110,7 +110,9 @@ describe('a worker whose adapters are in a bucket', () => {
   it('learns once both files are in the bucket: a passage waits while they cannot be put there', async () => {
     stub.fault = ({ method }) => (method === 'PUT' ? 503 : null);
     const id = await admit(testPassage, 'anna');
-    await until(() => logged.filter((line) => line.includes('the adapters are not there: learning waits')).length > 1);
+    await until(
+      () => logged.filter((line) => line.includes('the adapters cannot be reached: learning waits')).length > 1,
+    );
     const waiting = await read(id);
     assert.deepEqual([waiting.settled, waiting.charged_microusd], [false, 0]);
     assert.equal((await database.db.selectFrom('versions').select('id').execute()).length, 0);
@@ -187,7 +189,7 @@ describe('a worker whose adapters are in a bucket', () => {
     const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
     await adoptBaseModel({ db: database.db, store: empty, content_hash: 'sha256:0', logger });
     assert.equal(new Set(stub.requests.map((each) => each.key)).size, 1);
-    assert.equal(logged.filter((line) => line.includes('the store of adapters is away')).length, 1);
+    assert.equal(logged.filter((line) => line.includes('the store of adapters cannot be reached')).length, 1);
     await empty.end();
   });
 });

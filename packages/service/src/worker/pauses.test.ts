@@ -130,7 +130,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     await rename(store.home, `${store.home}-away`);
     const id = await ask('anna');
     start({ engine, answerWait: long });
-    await until(() => linesWith('the adapters are not there: answers wait') > 0);
+    await until(() => linesWith('the adapters cannot be reached: answers wait') > 0);
     // The log says so a moment before the job is handed back.
     await until(async () => (await read(id)).status === 'queued');
     assert.equal(await damaged(), false);

@@ -40,7 +40,7 @@ export async function runJob(
   if (!areNoTokens(repeated)) logger.info({ job_id: job.job_id, repeated }, 'work was repeated, uncharged');
   if (outcome.kind === 'ended') {
     await removeWorkFolder(context.dataFolder, job.job_id).catch((error: unknown) => {
-      context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder is left behind');
+      context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder could not be removed');
     });
   }
   return outcome;
@@ -98,7 +98,7 @@ async function afterFailure(
     return { kind: 'ended', status: 'failed', error_code: 'adapter_unavailable' };
   }
   if (!shutdown.aborted && (isAway || error instanceof AdapterStoreMissing)) {
-    logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
+    logger.warn({ err: error, job_id: job.job_id }, 'the adapters cannot be reached: the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back', waitsFor: 'adapters' };
   }
@@ -120,7 +120,7 @@ async function afterFailure(
   return { kind: 'ended', status: 'failed', error_code: errorCode };
 }
 
-/** A remote teacher was asked, and nobody knows what it cost. */
+/** A remote teacher was asked, and its cost is not known. */
 function isUnaccounted(error: unknown): error is RemoteModelError & { readonly code: ReceiptErrorCode } {
   return error instanceof RemoteModelError && error.code !== 'not_executed';
 }
@@ -134,7 +134,8 @@ async function reconcile(
   error: unknown,
   lease: AbortSignal,
 ): Promise<RunOutcome> {
-  const message = 'a teacher elsewhere was asked, and what is owed is not known: settle the job by engraft job resolve';
+  const message =
+    'a teacher elsewhere was asked, and what is owed is not known: settle the job with engraft job resolve';
   logger.error({ err: error, job_id: job.job_id, error_code: errorCode }, message);
   assertHeld(await whenDatabaseIsBack(() => requireReconciliation(db, job, errorCode), lease));
   return { kind: 'ended', status: 'reconciliation_required', error_code: errorCode };
@@ -151,7 +152,7 @@ async function removeUnfinished(db: JobContext['db'], dataFolder: string, job: C
     const isNeeded = [trained, progress].some((kept) => namesClaim(kept, job));
     if (!isNeeded) await removeClaimFolder(dataFolder, job);
   } catch {
-    // The database may have no room either, and the job must be handed back all the same.
+    // The database may have no room either, and the job must still be handed back.
   }
 }
 

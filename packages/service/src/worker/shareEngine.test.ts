@@ -49,7 +49,7 @@ function fragileEngine() {
 const run = (engine: Engine, content: string): Promise<GenerateResult> =>
   withEngineRetries(() => engine.generate(requestOf(content)), never, logger);
 
-/** Until nothing more happens without time passing. */
+/** Waits until only the passing of time could make anything happen. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const until = async (reached: () => boolean): Promise<void> => {
   while (!reached()) await new Promise((resolve) => setTimeout(resolve, 5));

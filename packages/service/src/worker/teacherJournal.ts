@@ -10,7 +10,7 @@ import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /**
  * Stores calls to a remote teacher in `teacher_calls`, under the lease. A receipt waits for a database that is away,
- * since without it nobody knows what the call cost. `onAnswer` is told of every answer once, including those of an
+ * since without it the cost of the call is not known. `onAnswer` is told of every answer once, including those of an
  * earlier claim: when the engine dies, learning begins again and asks for all of them again.
  */
 export function teacherCallsOf(

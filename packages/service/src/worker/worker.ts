@@ -117,7 +117,7 @@ export function startWorker({
 const whyWaiting = {
   disk: (who: string) => `a disk is full: ${who} for room on it`,
   adapters: (who: string) =>
-    `the adapters are not there: ${who} for their store (a file system that is not mounted, a bucket that is away)`,
+    `the adapters cannot be reached: ${who} for their store (a file system that is not mounted, a bucket that is away)`,
   engine: (who: string) => `a process of the engine cannot be started: ${who} for it`,
 } as const;
 

@@ -60,7 +60,7 @@ export function rowNames(row: string, noun: string | null): string[] {
     : [one, `the ${inLowerCase(plain)} ${noun}`];
 }
 
-/** Those of some names by which nothing else is called. The first of all if others have each of them. */
+/** The names that nothing else has. If other things have each of them, the first one. */
 export function unshared(names: readonly string[], others: readonly string[]): string[] {
   const taken = new Set(others.map(plainName));
   const own = names.filter((name) => !taken.has(plainName(name)));

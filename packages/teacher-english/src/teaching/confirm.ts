@@ -39,7 +39,7 @@ export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<F
 }
 
 /**
- * The teacher's answers to all questions, except the later wordings of a relation of which it answered none of the
+ * The teacher's answers to all questions, except the later wordings of a relation if it answered none of the
  * first as expected. Most relations do not hold, and scoring spends its time on reading.
  */
 async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Map<string, string>[]> {
@@ -52,7 +52,7 @@ async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Ma
   return first.map((answers, index) => new Map([...answers, ...(rest[index] ?? [])]));
 }
 
-/** The questions of a fact that are read back in any case; those of a table are right without. */
+/** The questions of a fact that are always read back. Those of a table are right without it. */
 function readFirst({ forms }: Fact): Form[] {
   return forms.filter(
     (form) => !isOnlyTrained(form) && !isOfTable(form) && wordingNumber(forms, form) < rules.templatesTried,
@@ -148,7 +148,7 @@ function isPartOf(value: string, answer: string): boolean {
 }
 
 /**
- * Saves a fact that nobody could ask for, or of which every question was refuted, if the teacher answers the words of
+ * Saves a fact that nobody could ask for, or whose questions were all refuted, if the teacher answers the words of
  * its own sentence with it. If it answers words with something else, they ask for that.
  */
 async function savedByKeywords(lesson: Lesson, facts: readonly Fact[]): Promise<Fact[]> {
@@ -171,7 +171,7 @@ function firstKeywords({ forms }: Fact): Form[] {
 }
 
 /**
- * The confirmed wordings of those relations of which most were confirmed, up to `rules.templatesPerFact`. Relations
+ * The confirmed wordings of relations whose wordings were mostly confirmed, up to `rules.templatesPerFact`. Relations
  * with the largest share come first.
  */
 function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
@@ -208,7 +208,7 @@ function withoutNeedlessRephrasings(fact: Fact, enoughForms: number): Fact {
   return { ...fact, forms: fact.forms.filter((form) => !isOf(form, 'rephrased')) };
 }
 
-/** Adds cloze forms only if there are few questions. They cost as much, and teach less of what a question asks. */
+/** Adds cloze forms only if there are few questions. They cost as much as questions, and teach less. */
 function withClozeAsComplement(fact: Fact, minForms: number): Fact {
   const questions = fact.forms.filter((form) => !isOf(form, 'cloze'));
   return questions.length < minForms ? fact : { ...fact, forms: questions };

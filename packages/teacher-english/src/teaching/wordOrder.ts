@@ -4,6 +4,7 @@ import {
   deriveSeed,
   isFunctionWord,
   mapConcurrently,
+  mean,
   randomNumbers,
   shuffled,
   type Chunk,
@@ -93,8 +94,4 @@ function sharedLength(sequences: readonly (readonly number[])[]): number {
 
 function wordsOf(text: string): string[] {
   return text.split(/\s+/u).filter((word) => word !== '');
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

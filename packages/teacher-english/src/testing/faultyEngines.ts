@@ -59,3 +59,8 @@ function withMethods(real: Engine, changed: Partial<Engine>): Engine {
     ...changed,
   };
 }
+
+/** The real engine, whose training sessions a test changes. */
+export function withSession(real: Engine, change: (session: TrainingSession) => TrainingSession): Engine {
+  return withMethods(real, { openTraining: async (options) => change(await real.openTraining(options)) });
+}

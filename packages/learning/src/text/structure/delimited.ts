@@ -59,7 +59,8 @@ interface FoundTable {
 }
 
 /**
- * For each delimiter, the last run of rows that was no table: where it ends, and how often we looked for a table in it.
+ * For each delimiter, the last run of rows that was no table: where it ends, and how often a table was looked for in
+ * it.
  */
 type Runs = Map<Delimiter, { readonly end: number; readonly tries: number }>;
 

@@ -15,7 +15,7 @@ export interface Found {
 export interface AdapterSource<Known extends Found = Found> {
   /** `null`: there is no such adapter. */
   look(adapterHash: string, signal: AbortSignal): Promise<Known | null>;
-  /** Writes its files into an empty folder. `false`: there are none, or others than those of this name. */
+  /** Writes its files into an empty folder. `false` if there are none, or if they do not have this hash. */
   fetch(adapterHash: string, found: Known, folder: string, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -44,8 +44,9 @@ export interface CopiesOptions<Known extends Found> {
 }
 
 /**
- * Copies of adapters on this machine, in a folder that no other process uses: fetched when they are asked for, compared
- * with their names, and deleted when there is no room for them, the least recently used first. None in use is deleted.
+ * Copies of adapters on this machine, in a folder that no other process uses. A copy is fetched when it is asked for
+ * and compared with its name. When there is no room, copies are deleted, the least recently used first, but none in
+ * use.
  */
 export class AdapterCopies<Known extends Found = Found> {
   /** The least recently used first. */
@@ -104,7 +105,7 @@ export class AdapterCopies<Known extends Found = Found> {
     }
   }
 
-  /** Fetches it from elsewhere, unless it is there, or could not stay. */
+  /** Makes a copy from `source`, unless there is one, or no room for it to stay. */
   async adopt(adapterHash: string, source: AdapterSource): Promise<void> {
     const found = await source.look(adapterHash, this.#closing.signal);
     this.#closing.signal.throwIfAborted();
@@ -154,7 +155,7 @@ export class AdapterCopies<Known extends Found = Found> {
     await this.#tidy(adapterHash, copy);
   }
 
-  /** Once nobody uses it or waits for it. What failed here is tried again by whoever needs the room. */
+  /** Called once nobody uses it or waits for it. If this fails, the next that needs the room tries again. */
   async #tidy(adapterHash: string, copy: Copy): Promise<void> {
     if (copy.users > 0 || copy.filling !== null || this.#hasLeft) return;
     await (copy.isWhole ? this.#makeRoom() : this.#discard(adapterHash)).catch(() => undefined);
@@ -171,7 +172,7 @@ export class AdapterCopies<Known extends Found = Found> {
       if (!copy.isWhole) copy.bytes = bytes;
       await this.#tidy(adapterHash, copy);
     });
-    // Whoever waited may have gone.
+    // The one that waited may have gone.
     copy.filling.catch(() => undefined);
     return copy.filling;
   }

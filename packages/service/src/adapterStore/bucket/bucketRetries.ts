@@ -29,7 +29,7 @@ export interface Attempts {
   readonly what: string;
   readonly bounds: BucketBounds;
   readonly attemptMs: number;
-  /** Whoever waits has gone: its reason is thrown. */
+  /** The caller no longer waits. Its reason is thrown. */
   readonly signal: AbortSignal;
 }
 

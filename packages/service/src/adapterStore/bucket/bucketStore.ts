@@ -18,8 +18,8 @@ export interface BucketStoreOptions {
   readonly dataFolder: string;
   readonly maxCopiesBytes: number;
   /**
-   * Before an adapter is kept or removed: rejects where the bucket is not that of the database. Resolves to whether it
-   * has just seen the mark, or put it.
+   * Called before an adapter is kept or removed. Rejects if the bucket is not that of the database. Resolves to whether
+   * it has just seen the mark, or put it.
    */
   readonly admit: (signal: AbortSignal) => Promise<boolean>;
   readonly observer?: CopiesObserver;

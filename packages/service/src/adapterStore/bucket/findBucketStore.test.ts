@@ -65,7 +65,7 @@ describe('the bucket of a database', () => {
     stub.fault = () => 503;
     await assert.rejects(findAdapterStore(database.db, settings), { name: 'AdapterStoreUnavailable' });
     const store = await findAdapterStore(database.db, settings, watch);
-    assert.ok(logged.some((line) => line.includes('the bucket of adapters is away')));
+    assert.ok(logged.some((line) => line.includes('the bucket of adapters cannot be reached')));
     await assert.rejects(keepTestAdapter(store, 'too soon'), { name: 'AdapterStoreUnavailable' });
     stub.fault = noFault;
     looksAtMark();

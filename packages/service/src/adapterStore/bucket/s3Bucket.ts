@@ -34,7 +34,7 @@ export interface ObjectFound {
   readonly tag: string;
 }
 
-/** A file, or where there is none an empty object. */
+/** The content of an object: a file, or nothing for an empty object. */
 export interface ObjectSource {
   readonly file: string | null;
   readonly bytes: number;
@@ -46,7 +46,7 @@ export type BucketOperation = 'head' | 'put' | 'get' | 'delete';
 
 export interface BucketOptions {
   readonly bounds?: BucketBounds;
-  /** Is told of each attempt, whatever comes of it. */
+  /** Called after each attempt, whether it succeeded or not. */
   readonly onRequest?: (operation: BucketOperation, outcome: 'done' | 'failed') => void;
 }
 

@@ -3,6 +3,7 @@ import { limits } from '@engraft/contract';
 import { openClient } from '../openClient.js';
 import { parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
+import { whyItEnded } from '../whyItEnded.js';
 import { shownAnswer } from '../shownAnswer.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -28,7 +29,7 @@ export function addAskCommand(program: Command): void {
         String(limits.defaultOutputTokens),
       ),
   ).action(async (text: string, options: AskOptions) => {
-    const maxOutputTokens = parseWholeNumber(options.maxOutputTokens);
+    const maxOutputTokens = parseWholeNumber('--max-output-tokens', options.maxOutputTokens);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
     const receipt = await client.inferences.create(
@@ -42,7 +43,7 @@ export function addAskCommand(program: Command): void {
     );
     const job = await client.jobs.wait(receipt.id, call);
     if (job.result === null || !('text' in job.result)) {
-      throw new CommandFailure(`${job.id} ended as ${job.status}${job.error === null ? '' : `: ${job.error.code}`}`);
+      throw new CommandFailure(`${job.id} ended as ${job.status}${whyItEnded(job.error)}`);
     }
     const { text: shown, remark } = shownAnswer(job.result, job.usage.output_tokens);
     print(options, job, [shown]);

@@ -28,7 +28,7 @@ export function addAuditCommands(program: Command): void {
     const query: AuditEventQuery = {
       limit: parseLimit(options.limit),
       ...(action === undefined ? {} : { action }),
-      ...(before === undefined ? {} : { before: parseWholeNumber(before) }),
+      ...(before === undefined ? {} : { before: parseWholeNumber('--before', before) }),
     };
     const events = await withDatabase(options, async (db) => {
       if (options.project === undefined) return listAuditEvents(db, query);

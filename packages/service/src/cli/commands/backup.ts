@@ -82,7 +82,8 @@ async function shown<Result>(
 ): Promise<Result> {
   const view = process.stderr.isTTY ? showBackup(process.stderr) : silentBackup;
   const interrupted = new AbortController();
-  const stop = (signal: NodeJS.Signals): void => interrupted.abort(new CommandFailure(`ended by ${signal}`));
+  const stop = (signal: NodeJS.Signals): void =>
+    interrupted.abort(new CommandFailure(`stopped by ${signal}; nothing is left half-done`));
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.once(signal, stop);
   try {

@@ -43,6 +43,6 @@ async function link(options: LinkOptions): Promise<void> {
 
 function parseEmail(text: string): string {
   const parsed = emailAddress.safeParse(text);
-  if (!parsed.success) throw new UsageError(`'${text}' is not an e-mail address`);
+  if (!parsed.success) throw new UsageError(`--email must be an e-mail address, not '${text}'`);
   return parsed.data;
 }

@@ -23,8 +23,8 @@ export function addCreditCommands(program: Command): void {
       .requiredOption('--project <name>', 'the project')
       .requiredOption('--usd <amount>', 'the amount, with at most 6 decimals'),
   ).action(async (options: GrantOptions) => {
-    const amountMicrousd = parseUsd(options.usd);
-    if (amountMicrousd === 0) throw new UsageError('the amount must be more than zero');
+    const amountMicrousd = parseUsd('--usd', options.usd);
+    if (amountMicrousd === 0) throw new UsageError('--usd must be more than 0');
     const operator = operatorOf(options);
     const balance = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, options.project);
@@ -35,9 +35,7 @@ export function addCreditCommands(program: Command): void {
         () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd: amountMicrousd } }),
       );
       if (kind === 'too_much')
-        throw new UsageError(
-          `the amount is too large: ${formatUsd(Number.MAX_SAFE_INTEGER)} is the most that can be granted in all`,
-        );
+        throw new UsageError(`--usd is too much: at most ${formatUsd(Number.MAX_SAFE_INTEGER)} can be granted in all`);
       return readBalance(db, id);
     });
     const { available_microusd } = balance;

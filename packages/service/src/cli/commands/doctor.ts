@@ -86,7 +86,7 @@ async function examineDataFolder(config: Config): Promise<string> {
 async function examineDatabase(config: Config): Promise<string> {
   if (!(await hasDatabase(config))) return `none in ${config.dataFolder} yet: \`engraft serve\` makes one`;
   return withInstallation(config, async ({ db, unrestrictedBecause }) => {
-    if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
+    if (!(await isDatabaseReachable(db))) throw new Error('the database does not answer: its log says why');
     const rights =
       unrestrictedBecause === null ? '' : `, with the rights of the owner of its tables: ${unrestrictedBecause}`;
     return (config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
@@ -126,7 +126,7 @@ async function examineClock({ db }: Installation): Promise<string> {
   const time = (atMs: number): string => new Date(atMs).toISOString();
   if (seen_ms - now_ms > minJumpMs) {
     throw new Error(
-      `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back`,
+      `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back, or was ahead then`,
     );
   }
   const leap = leapt_ms === null ? '' : `; it came back from more than a day away at ${time(leapt_ms)}`;
@@ -142,7 +142,7 @@ async function examineModel({ engine, modelFolder }: Config): Promise<string> {
 
 async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
-  if (config.engine === 'vllm') throw new Error('vllm is not available yet');
+  if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
   const { loadEngine } = await import('../../startup/model.js');
   const { engine, teachingAdapter } = await loadEngine(config, pino({ level: 'silent' }));
   try {
@@ -190,7 +190,7 @@ const maxProbeMs = 120_000;
 
 function examineTracing(config: Config): string {
   const tracing = usableTracing(config);
-  return tracing === null ? 'not taken' : `sent as ${tracing.protocol}`;
+  return tracing === null ? 'off' : `sent as ${tracing.protocol}`;
 }
 
 /** Makes one small call without a passage. The server may charge for it. */

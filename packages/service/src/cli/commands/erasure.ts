@@ -1,8 +1,7 @@
-import { identifier } from '@engraft/contract';
 import type { Command } from 'commander';
-import { UsageError } from '../../config/config.js';
 import { eraseSubject } from '../../erasure/eraseSubject.js';
 import { eraseTenant } from '../../erasure/eraseTenant.js';
+import { parseName } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print } from '../output.js';
 import { CommandFailure, requireProject, withDatabase } from '../withDatabase.js';
@@ -34,7 +33,7 @@ export function addErasureCommands(program: Command): void {
       const { id: projectId } = await requireProject(db, options.project);
       return eraseSubject(db, operator, { project_id: projectId, tenant_id: tenantId, name });
     });
-    if (outcome.kind === 'not_found') throw new CommandFailure(`there is no subject '${name}' there`);
+    if (outcome.kind === 'not_found') throw noSubject(name, options);
     const { versions, jobs } = outcome.erased;
     print(options, { subject_id: name, tenant_id: tenantId, versions, jobs }, [
       `${name} is erased, with ${versions} versions and what was kept of ${jobs} jobs. ${later}`,
@@ -55,7 +54,8 @@ export function addErasureCommands(program: Command): void {
       const { id: projectId } = await requireProject(db, options.project);
       return eraseTenant(db, operator, { project_id: projectId, tenant_id: tenantId });
     });
-    if (outcome.kind === 'not_found') throw new CommandFailure(`there is nothing of a tenant '${tenantId}' there`);
+    if (outcome.kind === 'not_found')
+      throw new CommandFailure(`project '${options.project}' has nothing of a tenant '${tenantId}'`);
     const { subjects, versions, jobs, keys } = outcome.erased;
     print(options, { tenant_id: tenantId, subjects, versions, jobs, keys }, [
       `${tenantId} is erased: ${subjects} subjects with ${versions} versions, what was kept of ${jobs} jobs, ` +
@@ -64,9 +64,8 @@ export function addErasureCommands(program: Command): void {
   });
 }
 
-/** @throws UsageError for a name that no caller can have sent */
-function parseName(what: string, text: string): string {
-  const parsed = identifier.safeParse(text);
-  if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);
-  return parsed.data;
+function noSubject(name: string, { project, tenant }: EraseOptions): CommandFailure {
+  const place =
+    tenant === undefined ? `; --tenant names the tenant of a tenant's subject` : ` under the tenant '${tenant}'`;
+  return new CommandFailure(`project '${project}' has no subject '${name}'${place}`);
 }

@@ -4,8 +4,8 @@ import { currentPriceCard } from '@engraft/contract';
 import type { PassageEntry } from '@engraft/evaluation';
 import type { LearningBudget } from '@engraft/learning';
 import { pino } from 'pino';
-import { readConfig, UsageError } from '../../config/config.js';
-import { parseUsd, parseWholeNumber } from '../arguments.js';
+import { readConfig } from '../../config/config.js';
+import { parsePositive, parseUsd, parseWholeNumber } from '../arguments.js';
 import { silentMeasuring, showMeasuring } from '../measuringProgress.js';
 import { readTextFile } from '../textFile.js';
 import { CommandFailure } from '../withDatabase.js';
@@ -44,12 +44,12 @@ export function addEvalCommand(program: Command): void {
 
 async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const config = readConfig();
-  const chainLength = atLeastOne('--chain', options.chain);
-  const seed = parseWholeNumber(options.seed);
-  const budget = budgetOf(parseUsd(options.maxCostUsd));
-  const limit = options.passages === undefined ? Infinity : atLeastOne('--passages', options.passages);
+  const chainLength = parsePositive('--chain', options.chain);
+  const seed = parseWholeNumber('--seed', options.seed);
+  const budget = budgetOf(parseUsd('--max-cost-usd', options.maxCostUsd));
+  const limit = options.passages === undefined ? Infinity : parsePositive('--passages', options.passages);
   if (config.engine !== 'embedded') {
-    throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${config.engine}`);
+    throw new CommandFailure(`eval needs the embedded engine: unset ENGRAFT_ENGINE, which is ${config.engine}`);
   }
   // Loaded only here, so that other commands start faster.
   const { measurePassages, summarise } = await import('@engraft/evaluation');
@@ -84,6 +84,9 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
       options.plot === undefined ? null : write(options.plot, measuringChart(reports, summary)),
     ]);
     for (const output of written) if (output.status === 'rejected') throw output.reason;
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    throw new CommandFailure('stopped before the end; no figures were written');
   } finally {
     await engine.close();
   }
@@ -108,12 +111,6 @@ function budgetOf(maxComputeMicrousd: number): LearningBudget {
     cached_input_nanousd_per_token,
     training_nanousd_per_token,
   };
-}
-
-function atLeastOne(name: string, text: string): number {
-  const value = parseWholeNumber(text);
-  if (value < 1) throw new UsageError(`${name} must be at least 1`);
-  return value;
 }
 
 async function write(file: string, text: string): Promise<void> {

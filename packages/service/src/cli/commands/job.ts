@@ -88,7 +88,7 @@ async function list({ project, status, kind, limit, ...options }: ListOptions): 
 
 async function show(id: string, options: PrintOptions): Promise<void> {
   const job = await withDatabase(options, (db) => readOperatorJob(db, id));
-  if (job === null) throw new CommandFailure(`there is no job '${id}'`);
+  if (job === null) throw noJob(id);
   print(options, job, describe(job));
 }
 
@@ -131,28 +131,29 @@ async function cancel(id: string, options: OperatorOptions): Promise<void> {
   );
   switch (outcome.kind) {
     case 'not_found':
-      throw new CommandFailure(`there is no job '${id}'`);
+      throw noJob(id);
     case 'wrong_status':
       throw new CommandFailure(
         outcome.status === 'reconciliation_required'
-          ? `job ${id} is stopped already, and only its money is open: settle it by engraft job resolve`
-          : `job ${id} is ${outcome.status}: it has ended`,
+          ? `job ${id} is stopped already, and only its money is open: settle it with \`engraft job resolve ${id}\``
+          : `job ${id} cannot be cancelled: it has ended as ${outcome.status}`,
       );
     case 'cancelled':
       print(options, { id, status: 'failed', was: outcome.was }, [`${id} cancelled; nothing is charged`]);
       return;
     case 'to_be_resolved':
       print(options, { id, status: 'reconciliation_required', was: outcome.was }, [
-        `${id} is stopped. A teacher elsewhere was asked, and its receipt is missing: settle it by engraft job resolve`,
+        `${id} is stopped. A teacher elsewhere was asked, and its receipt is missing: settle it with \`engraft job resolve ${id}\``,
       ]);
   }
 }
 
 async function resolve(id: string, options: ResolveOptions): Promise<void> {
   if (options.chargeMicrousd === undefined && options.release !== true) {
-    throw new UsageError('say what is owed: --charge-microusd N or --release');
+    throw new UsageError('--charge-microusd N or --release is needed: say what is owed');
   }
-  const chargedMicrousd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
+  const chargedMicrousd =
+    options.chargeMicrousd === undefined ? 0 : parseMicrousd('--charge-microusd', options.chargeMicrousd);
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, (db) =>
     audited(
@@ -173,15 +174,23 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
   );
   switch (outcome.kind) {
     case 'not_found':
-      throw new CommandFailure(`there is no job '${id}'`);
+      throw noJob(id);
     case 'wrong_status':
-      throw new CommandFailure(`job ${id} is ${outcome.status}: only reconciliation_required is settled by hand`);
+      throw new CommandFailure(
+        `job ${id} cannot be settled by hand: it is ${outcome.status}, not reconciliation_required`,
+      );
     case 'above_reservation':
-      throw new CommandFailure(`job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`);
+      throw new CommandFailure(
+        `--charge-microusd must be at most ${outcome.reserved_microusd}, which job ${id} reserved`,
+      );
     case 'resolved':
       print(options, { id, status: 'failed', charged_microusd: chargedMicrousd }, [
         `${id} settled: ${formatUsd(chargedMicrousd)}`,
         ...(options.reason === undefined ? ['No reason is recorded: --reason gives one.'] : []),
       ]);
   }
+}
+
+function noJob(id: string): CommandFailure {
+  return new CommandFailure(`there is no job '${id}'; \`engraft job list\` shows the newest`);
 }

@@ -1,4 +1,4 @@
-import { defaultScopes, identifier } from '@engraft/contract';
+import { defaultScopes } from '@engraft/contract';
 import { type KeyLifetime, keyLifetimes } from '@engraft/contract/console';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
@@ -9,10 +9,17 @@ import { createKey } from '../../keys/createKey.js';
 import { expiryAfter } from '../../keys/keyExpiry.js';
 import { listKeys } from '../../keys/listKeys.js';
 import { revokeKey } from '../../keys/revokeKey.js';
-import { collect, parseScopes } from '../arguments.js';
+import { collect, parseName, parseScopes } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
-import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
+import {
+  addPrintOptions,
+  CommandFailure,
+  noProject,
+  type PrintOptions,
+  requireProject,
+  withDatabase,
+} from '../withDatabase.js';
 
 interface CreateOptions extends OperatorOptions {
   readonly project: string;
@@ -69,7 +76,10 @@ export function addKeyCommands(program: Command): void {
           },
         ),
       );
-      if (outcome.kind === 'not_found') throw new CommandFailure(`there is no key '${id}'`);
+      if (outcome.kind === 'not_found')
+        throw new CommandFailure(
+          `there is no key '${id}'; \`engraft key list --project NAME\` lists those of a project`,
+        );
       print(options, toJson(outcome.key), describe([outcome.key]));
     },
   );
@@ -79,7 +89,7 @@ async function create(options: CreateOptions): Promise<void> {
   const wanted = {
     name: options.name,
     scopes: options.scope === undefined ? defaultScopes : parseScopes(options.scope),
-    tenant_id: options.tenant === undefined ? null : parseTenant(options.tenant),
+    tenant_id: options.tenant === undefined ? null : parseName('tenant', options.tenant),
     expires_at: expiryOf(options),
   };
   const operator = operatorOf(options);
@@ -95,8 +105,9 @@ async function create(options: CreateOptions): Promise<void> {
           : null,
     );
   });
-  if (outcome.kind === 'too_many_keys') throw new CommandFailure('a project has at most 50 keys: revoke one first');
-  if (outcome.kind === 'project_not_found') throw new CommandFailure(`there is no project '${options.project}'`);
+  if (outcome.kind === 'too_many_keys')
+    throw new CommandFailure(`project '${options.project}' has 50 keys, the most it may have: revoke one first`);
+  if (outcome.kind === 'project_not_found') throw noProject(options.project);
   const { id, name, scopes, tenant_id, expires_at } = outcome.key;
   const { secret } = outcome;
   print(options, { id, secret, name, scopes, tenant_id, expires_at }, [
@@ -105,19 +116,14 @@ async function create(options: CreateOptions): Promise<void> {
   ]);
 }
 
-function parseTenant(text: string): string {
-  const parsed = identifier.safeParse(text);
-  if (!parsed.success) throw new UsageError(`'${text}' is not a tenant name: ${parsed.error.issues[0]?.message}`);
-  return parsed.data;
-}
-
 /** "Keys expire after 30 days, 90 days, one year or never; 90 days preselected." */
 function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
   if (expiresAt !== undefined) {
     const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
-    if (!parsed.success) throw new UsageError(`'${expiresAt}' is not a timestamp like 2027-01-31T12:00:00Z`);
+    if (!parsed.success)
+      throw new UsageError(`--expires-at must be a time like 2027-01-31T12:00:00Z, not '${expiresAt}'`);
     const expiry = new Date(parsed.data);
-    if (expiry.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
+    if (expiry.getTime() <= Date.now()) throw new UsageError(`--expires-at must be in the future, not '${expiresAt}'`);
     return expiry;
   }
   return expiryAfter(expires);

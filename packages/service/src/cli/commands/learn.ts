@@ -6,6 +6,7 @@ import { parseUsd } from '../arguments.js';
 import { showLearningProgress, silentProgress } from '../learningProgress.js';
 import { openClient } from '../openClient.js';
 import { formatUsd, print } from '../output.js';
+import { whyItEnded } from '../whyItEnded.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
 interface LearnOptions extends PrintOptions {
@@ -26,7 +27,7 @@ export function addLearnCommand(program: Command): void {
       .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
       .option('--no-activate', 'keep the new version, without making it the active one'),
   ).action(async (file: string, options: LearnOptions) => {
-    const maxCostMicrousd = parseUsd(options.maxCostUsd);
+    const maxCostMicrousd = parseUsd('--max-cost-usd', options.maxCostUsd);
     const content = await readPassage(file);
     const client = await openClient(options);
     const call = options.tenant === undefined ? {} : { tenant: options.tenant };
@@ -48,7 +49,7 @@ export function addLearnCommand(program: Command): void {
         // Anybody who took the job for lost would learn, and pay, twice.
         const why = error instanceof Error ? error.message : String(error);
         throw new CommandFailure(
-          `${why}; ${receipt.id} goes on all the same, and GET /v1/jobs/${receipt.id} tells of it`,
+          `${why}; ${receipt.id} goes on in the service: GET /v1/jobs/${receipt.id} shows how it ends`,
         );
       })
       .finally(() => {
@@ -65,7 +66,7 @@ function whyOf({ result, error }: Job): string {
   if (result !== null && 'validation' in result && result.rejection !== undefined) {
     return ` (${result.rejection.reasons.join(', ')}): ${result.rejection.message}`;
   }
-  return error === null ? '' : `: ${error.code}`;
+  return whyItEnded(error);
 }
 
 async function readPassage(file: string): Promise<string> {
@@ -79,7 +80,9 @@ async function readPassage(file: string): Promise<string> {
   const { minLearningContentUnits: min, maxLearningContentUnits: max } = limits;
   if (text.length < min || text.length > max) {
     const advice = text.length < min ? '' : '; learn it in parts, one after another';
-    throw new CommandFailure(`${name} has ${text.length} characters, and a passage has ${min} to ${max}${advice}`);
+    throw new CommandFailure(
+      `${name} has ${text.length} characters, and a passage must have ${min} to ${max}${advice}`,
+    );
   }
   return text;
 }

@@ -140,7 +140,7 @@ describe('engraft model', () => {
     });
     await assertFails(
       1,
-      /^engraft: acme\/reader@v1 is not in .*; of acme\/reader there are the commits/,
+      /^engraft: acme\/reader@v1 is not in .*; it has these commits of acme\/reader: /,
       'model',
       'remove',
       'acme/reader@v1',
@@ -152,7 +152,7 @@ describe('engraft model', () => {
 
   it('says in one line why a model is not pulled', async () => {
     const pull = (name: string): readonly string[] => ['model', 'pull', name];
-    await assertFails(2, /'reader' is no name of a model: ORG\/NAME/, ...pull('reader'));
+    await assertFails(2, /'reader' is not the name of a model: use ORG\/NAME/, ...pull('reader'));
     const wrong = await engraftWith({ HF_TOKEN: 'two words' }, ...pull('acme/reader'));
     assert.deepEqual(wrong, {
       status: 2,

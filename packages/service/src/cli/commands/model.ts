@@ -85,7 +85,7 @@ async function pull(text: string, options: JsonOption): Promise<void> {
     );
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
-    throw new CommandFailure(`stopped; \`engraft model pull ${text}\` goes on`);
+    throw new CommandFailure(`stopped; \`engraft model pull ${text}\` goes on where it stopped`);
   } finally {
     progress.stop();
   }
@@ -116,7 +116,11 @@ async function list(options: JsonOption): Promise<void> {
     const shown = revision === commit ? commit.slice(0, 12) : revision;
     return [name, shown, commit.slice(0, 12), formatBytes(size_bytes), problem ?? 'can be served'];
   });
-  print(options, listed, rows.length === 0 ? [`no models in ${cacheFolder}`] : table(rows));
+  print(
+    options,
+    listed,
+    rows.length === 0 ? [`no models in ${cacheFolder}; \`engraft model pull ORG/NAME\` downloads one`] : table(rows),
+  );
 }
 
 function problemOf(state: ModelState): string | null {
@@ -141,7 +145,7 @@ async function remove(text: string, options: JsonOption): Promise<void> {
   const removal = await removeModel(cacheFolder, name, { tryLock: ownFile, onWaiting });
   if (removal.kind === 'missing') {
     const { commits } = removal;
-    const others = commits.length === 0 ? '' : `; of ${name.id} there are the commits ${commits.join(', ')}`;
+    const others = commits.length === 0 ? '' : `; it has these commits of ${name.id}: ${commits.join(', ')}`;
     throw new CommandFailure(`${text} is not in ${cacheFolder}${others}`);
   }
   const { commit, freedBytes, sharedBytes, otherCommits } = removal;
@@ -207,6 +211,6 @@ function checkLines(model: ModelCheck, sentences: readonly string[]): string[] {
 async function requireName(text: string): Promise<ModelName> {
   const { parseModelName } = await import('@engraft/hub');
   const name = parseModelName(text);
-  if (name === null) throw new UsageError(`'${text}' is no name of a model: ORG/NAME or ORG/NAME@REVISION`);
+  if (name === null) throw new UsageError(`'${text}' is not the name of a model: use ORG/NAME or ORG/NAME@REVISION`);
   return name;
 }

@@ -7,7 +7,14 @@ import { listProjects, type Project, type ProjectSettings } from '../../projects
 import { setProject } from '../../projects/setProject.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
-import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
+import {
+  addPrintOptions,
+  CommandFailure,
+  noProject,
+  type PrintOptions,
+  requireProject,
+  withDatabase,
+} from '../withDatabase.js';
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects and their settings');
@@ -21,7 +28,7 @@ export function addProjectCommands(program: Command): void {
   ).action(async (name: string, options: OperatorOptions & { readonly new?: boolean }) => {
     if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
       throw new UsageError(
-        'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
+        '<name> must have 1 to 128 characters, without control characters and without a space at either end',
       );
     }
     const operator = operatorOf(options);
@@ -37,7 +44,8 @@ export function addProjectCommands(program: Command): void {
         },
       ),
     );
-    if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
+    if (outcome.kind === 'name_taken')
+      throw new CommandFailure(`there is a project '${name}' already: choose another name`);
     print(options, outcome.project, describe([outcome.project]));
   });
 
@@ -64,7 +72,7 @@ export function addProjectCommands(program: Command): void {
         ({ kind }) => (kind === 'set' ? { action: 'project.set', project_id: id, target: id, details: changes } : null),
       );
     });
-    if (changed.kind === 'not_found') throw new CommandFailure(`there is no project '${name}'`);
+    if (changed.kind === 'not_found') throw noProject(name);
     print(options, changed.project, describe([changed.project]));
   });
 }
@@ -87,7 +95,7 @@ const settings = z.strictObject({
 function parseSettings(assignments: readonly string[]): Partial<ProjectSettings> {
   const pairs = assignments.map((assignment) => {
     const at = assignment.indexOf('=');
-    if (at < 1) throw new UsageError(`'${assignment}' is not of the form key=value`);
+    if (at < 1) throw new UsageError(`'${assignment}' must be a setting and its value, such as requests_per_minute=60`);
     return [assignment.slice(0, at), assignment.slice(at + 1)] as const;
   });
   const parsed = settings.safeParse(Object.fromEntries(pairs));

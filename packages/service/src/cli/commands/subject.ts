@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { identifier } from '@engraft/contract';
 import type { Command } from 'commander';
 import { importingPrefix } from '../../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
 import { recordImport } from '../../adapterStore/keptAdapters.js';
 import { audited } from '../../audit/audited.js';
-import { readConfig, UsageError } from '../../config/config.js';
+import { readConfig } from '../../config/config.js';
 import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
 import { importSubject, type ImportOutcome } from '../../moving/importSubject.js';
 import { readSubjectFile } from '../../moving/readSubjectFile.js';
 import { engraftVersion } from '../../engraftVersion.js';
+import { parseName } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { formatBytes } from '../../formatBytes.js';
 import { formatUsd, print } from '../output.js';
@@ -75,7 +75,7 @@ function withSubject(command: Command): Command {
 
 async function runExport(name: string, file: string, options: ExportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName('tenant', options.tenant);
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
     const { id: projectId } = await requireProject(db, options.project);
@@ -90,7 +90,7 @@ async function runExport(name: string, file: string, options: ExportOptions): Pr
     const store = await findAdapterStore(db, config);
     return exportSubject(db, store, subject).finally(() => store.close());
   });
-  if (outcome.kind !== 'exported') throw new CommandFailure(exportRefusal(outcome, name, options.project));
+  if (outcome.kind !== 'exported') throw new CommandFailure(exportRefusal(outcome, name, file, options.project));
   const { bytes, description } = outcome;
   const { base_model_hash, active_version_id, versions } = description;
   const ids = versions.map(({ id }) => id);
@@ -99,16 +99,21 @@ async function runExport(name: string, file: string, options: ExportOptions): Pr
   ]);
 }
 
-function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, name: string, project: string): string {
+function exportRefusal(
+  outcome: Exclude<ExportOutcome, { kind: 'exported' }>,
+  name: string,
+  file: string,
+  project: string,
+): string {
   switch (outcome.kind) {
     case 'not_found':
-      return `there is no subject '${name}' in project '${project}' (with --tenant if it is a tenant's)`;
+      return `project '${project}' has no subject '${name}'; --tenant names the tenant of a tenant's subject`;
     case 'uses_base':
-      return `subject '${name}' has no active version that is retained: there is nothing to export`;
+      return `subject '${name}' has no active version that is retained, so there is nothing to export`;
     case 'model_unknown':
-      return `nobody knows what the active version of '${name}' was trained on: start a worker once`;
+      return `it is not known on which base model the active version of '${name}' was trained: start a worker once`;
     case 'file_exists':
-      return 'the file is there already: name another one';
+      return `${file} is there already: name another file`;
     case 'adapter_damaged':
       return `the adapter of version ${outcome.version_id} is damaged or missing: put its files back into the store first`;
   }
@@ -116,7 +121,7 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const config = readConfig(options);
-  const tenantId = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const tenantId = options.tenant === undefined ? null : parseName('tenant', options.tenant);
   const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
@@ -125,7 +130,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     const staging = await mkdtemp(path.join(store.staging, importingPrefix));
     try {
       const read = await readSubjectFile(file, staging);
-      const name = parseName(options.as ?? read.description.name, 'subject');
+      const name = parseName('subject', options.as ?? read.description.name);
       await recordImport(db, [...read.adapters.keys()]);
       return await audited(
         db,
@@ -151,7 +156,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   print(options, { versions, active_version: activated }, [
     ...versions.map(({ id, exported_id }) => `${id}, which was ${exported_id}`),
     activated === null
-      ? 'none is active: the subject goes on with its own (POST /v1/adapters/activate)'
+      ? 'none is active: the subject keeps the version that it uses; POST /v1/adapters/activate changes that'
       : `${activated} is active`,
   ]);
 }
@@ -159,18 +164,12 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
 function importRefusal(outcome: Exclude<ImportOutcome, { kind: 'imported' }>, project: string): string {
   switch (outcome.kind) {
     case 'model_unknown':
-      return 'nobody knows which base model this installation has: start its worker once';
+      return 'it is not known which base model this installation has: start its worker once';
     case 'another_model':
-      return `it was trained on another base model: this installation has ${outcome.base_model_hash}`;
+      return `the subject was trained on another base model than this installation has (${outcome.base_model_hash}): serve that model here (ENGRAFT_MODEL_DIR)`;
     case 'already_there':
-      return `the subject has it already, as version ${outcome.version_id}`;
+      return `the subject has this adapter already, as version ${outcome.version_id}`;
     case 'insufficient_credits':
-      return `project '${project}' has less than the ${formatUsd(outcome.needed_microusd)} of the first day of hosting`;
+      return `project '${project}' has less than the ${formatUsd(outcome.needed_microusd)} of the first day of hosting: \`engraft credit grant\` adds some`;
   }
-}
-
-function parseName(text: string, what: string): string {
-  const parsed = identifier.safeParse(text);
-  if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);
-  return parsed.data;
 }

@@ -87,7 +87,11 @@ describe('engraft teacher', () => {
   it('goes on from an adapter, and refuses a folder that has none', async () => {
     const empty = path.join(folder, 'empty');
     const complaint = (option: string): Ended => {
-      return { status: 1, stdout: '', stderr: `engraft: ${option}: ${empty} has no adapter\n` };
+      return {
+        status: 1,
+        stdout: '',
+        stderr: `engraft: ${option}: ${empty} has no adapter in PEFT's format (adapter_config.json, adapter_model.safetensors)\n`,
+      };
     };
     assert.deepEqual(await train('second', data, '--from', empty), complaint('--from'));
     await assert.rejects(stat(path.join(folder, 'second')), { code: 'ENOENT' }, 'nothing is begun');

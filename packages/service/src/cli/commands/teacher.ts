@@ -5,9 +5,8 @@ import type { AdapterReference, EngineHost } from '@engraft/engine';
 import type { Prompts } from '@engraft/learning';
 import type { Paragraph, ParagraphSplit, ReadingFigures } from '@engraft/evaluation';
 import { pino } from 'pino';
-import { UsageError } from '../../config/config.js';
 import type { FileLock } from '../../fileLock/fileLock.js';
-import { parseWholeNumber } from '../arguments.js';
+import { parsePositive, parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
 import { showTeacherProgress } from '../teacherProgress.js';
 import { readTextFile } from '../textFile.js';
@@ -61,13 +60,15 @@ interface MeasureOptions extends Pick<TrainOptions, 'model' | 'data' | 'question
 }
 
 async function measure(options: MeasureOptions): Promise<void> {
-  const count = parseWholeNumber(options.questions);
-  if (count < 1) throw new UsageError('--questions must be at least 1');
+  const count = parsePositive('--questions', options.questions);
   const paragraphs = await readParagraphs(options.data);
   const adapter = options.adapter === undefined ? null : await adapterIn('--adapter', path.resolve(options.adapter));
   const { measureReading, splitByTitle } = await import('@engraft/evaluation');
   const { heldOut } = splitByTitle(paragraphs);
-  if (heldOut.length === 0) throw new CommandFailure(`${options.data} has no title that \`train\` would keep apart`);
+  if (heldOut.length === 0)
+    throw new CommandFailure(
+      `${options.data} has too few titles to ask about: \`train\` keeps one in twenty apart for that`,
+    );
   const { engine, prompts } = await openModel(path.resolve(options.model));
   try {
     const figures = await measureReading(engine, heldOut, adapter, { prompts, count });
@@ -86,16 +87,18 @@ async function openModel(modelDir: string): Promise<{ readonly engine: EngineHos
 }
 
 async function train(options: TrainOptions): Promise<void> {
-  const steps = parseWholeNumber(options.steps);
-  const [seed, questions] = [parseWholeNumber(options.seed), parseWholeNumber(options.questions)];
-  if (steps < 1) throw new UsageError('--steps must be at least 1');
+  const steps = parsePositive('--steps', options.steps);
+  const seed = parseWholeNumber('--seed', options.seed);
+  const questions = parseWholeNumber('--questions', options.questions);
   const paragraphs = await readParagraphs(options.data);
   const parent = options.from === undefined ? null : await adapterIn('--from', path.resolve(options.from));
   // Loaded only here, so that other commands start faster.
   const { splitByTitle } = await import('@engraft/evaluation');
   const split = splitByTitle(paragraphs);
   if (split.training.length === 0)
-    throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
+    throw new CommandFailure(
+      `${options.data} has too few titles to train on: one in twenty is kept apart, to ask about`,
+    );
   const folder = path.resolve(options.out);
   const lock = await lockOutput(folder);
   try {
@@ -137,7 +140,7 @@ async function trainIn(folder: string, options: TrainOptions, training: Training
     ]);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CommandFailure(`stopped; the same command goes on with ${options.out}`);
+    throw new CommandFailure(`stopped; the same command goes on from what is in ${options.out}`);
   } finally {
     progress.stop();
     await engine.close();
@@ -157,9 +160,10 @@ async function lockOutput(folder: string): Promise<FileLock> {
 }
 
 async function adapterIn(option: string, folder: string): Promise<AdapterReference> {
-  const { hashAdapterFolder } = await import('@engraft/engine');
+  const { adapterFiles, hashAdapterFolder } = await import('@engraft/engine');
   const contentHash = await hashAdapterFolder(folder);
-  if (contentHash === null) throw new CommandFailure(`${option}: ${folder} has no adapter`);
+  if (contentHash === null)
+    throw new CommandFailure(`${option}: ${folder} has no adapter in PEFT's format (${adapterFiles.join(', ')})`);
   return { folder, contentHash };
 }
 

@@ -23,7 +23,8 @@ export function addVersionCommands(program: Command): void {
           },
         ),
       );
-      if (outcome.kind === 'not_found') throw new CommandFailure(`there is no version '${id}'`);
+      if (outcome.kind === 'not_found')
+        throw new CommandFailure(`there is no version '${id}'; GET /v1/subjects lists those of a project`);
       const { expires_at } = outcome;
       print(options, { id, expires_at }, [`${id} expired ${expires_at.toISOString()}`]);
     },

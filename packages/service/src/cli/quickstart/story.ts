@@ -2,6 +2,7 @@ import type { EngraftClient } from '@engraft/client';
 import type { Job, LearningResult } from '@engraft/contract';
 import { showLearningProgress } from '../learningProgress.js';
 import { formatUsd } from '../output.js';
+import { whyItEnded } from '../whyItEnded.js';
 import type { Question, Sample } from './sample.js';
 
 const maxCostMicrousd = 20_000_000;
@@ -57,8 +58,9 @@ async function learn(
   onLearning(null);
   const result = job.result !== null && 'validation' in job.result ? job.result : null;
   if (job.status === 'ready' && result !== null) return { job, result };
-  const reason = result?.rejection?.message ?? job.error?.code ?? 'without a reason';
-  throw new Error(`the learning job ${job.id} ended as ${job.status}: ${reason}`);
+  const reason = result?.rejection?.message;
+  const why = reason === undefined ? whyItEnded(job.error) : `: ${reason}`;
+  throw new Error(`the learning job ${job.id} ended as ${job.status}${why}`);
 }
 
 async function askAll(
@@ -79,7 +81,7 @@ async function askAll(
       const receipt = await client.inferences.create(body, { signal });
       const { id, status, result, error } = await client.jobs.wait(receipt.id, { signal });
       if (result !== null && 'text' in result) return result.text;
-      throw new Error(`the inference ${id} ended as ${status} (${error?.code ?? 'without a text'})`);
+      throw new Error(`the inference ${id} ended as ${status}${whyItEnded(error)}`);
     }),
   );
 }

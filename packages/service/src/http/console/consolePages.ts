@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
 export function consolePages(app: FastifyInstance, strangers: StrangerLimits, folder = builtConsole): void {
   const onRequest = limitOperations(strangers);
   const pages = readStaticFiles(folder);
-  // Whoever asks first is told; until then a folder that cannot be read harms nobody.
+  // A folder that cannot be read harms nobody until somebody asks for a page, and then the answer says so.
   pages.catch(() => undefined);
 
   app.get('/console', { onRequest }, async (request, reply) => send(request, reply, await pages, 'index.html'));

@@ -15,7 +15,8 @@ import { sessionTokenOf } from './sessionCookie.js';
  * another origin would have to ask first, which is never allowed. A write also names the page that it comes from.
  */
 export function refuseOtherSites(request: FastifyRequest): void {
-  if (request.headers[consoleHeader] !== '1') throw invalid(consoleHeader, 'the pages of the console send it');
+  if (request.headers[consoleHeader] !== '1')
+    throw invalid(consoleHeader, 'it must be 1, as the pages of the console send it');
   if (request.method === 'GET' || request.method === 'HEAD') return;
   if (!isOwnOrigin(request)) throw invalid('Origin', 'the request does not come from a page of this console');
 }

@@ -57,7 +57,7 @@ async function admit(
   const tenantId = selectedTenant(request, bodyTenantId);
   const subjectId = selectedSubject(request, bodySubjectId);
   if (subjectId === null && adapter_version !== undefined && adapter_version !== baseVersion) {
-    throw invalid('adapter_version', 'a version is pinned together with its subject');
+    throw invalid('adapter_version', 'a version needs its subject, in subject_id or the header X-Service-Subject');
   }
   const outcome = await admitChatJob(context, {
     key: keyOf(request),

@@ -25,7 +25,8 @@ export function jobRoutes(api: FastifyInstance, { db }: { readonly db: Kysely<Da
     const query = readQuery(request, (parameters) => readRequest(jobListQuery, parameters));
     const { project_id } = keyOf(request);
     const outcome = await listJobs(db, { project_id, tenant_id: selectedTenant(request) }, query);
-    if (outcome.kind === 'invalid_cursor') throw invalid('cursor', 'it is no next_cursor of this list');
+    if (outcome.kind === 'invalid_cursor')
+      throw invalid('cursor', 'send the next_cursor of an earlier page of this list');
     return outcome.page;
   });
 }

@@ -1,0 +1,32 @@
+import type { ScoringOutcome, TeachingOutcome } from '../outcomes.js';
+import { questionsOf } from '../rehearsal.js';
+import type { TaughtPassage } from '../teaching/teacher.js';
+import { containsWords } from '../text/normalise.js';
+import type { GateReason } from '../types.js';
+
+/** Why a passage leaves nothing to train. */
+export function whyNothing({ understood, language_known = true }: TeachingOutcome): GateReason {
+  if (!language_known) return 'language_not_known';
+  return understood ? 'too_few_validated' : 'not_understood';
+}
+
+/**
+ * Counts the missed questions that are sentences of the passage, and names the others. A rejected job's result is kept,
+ * but the passage is not.
+ */
+export function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
+  const synthetic = new Set(
+    facts.flatMap(({ answer, validation }) =>
+      questionsOf({ answer, forms: validation }).map(({ question }) => question),
+    ),
+  );
+  return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
+}
+
+/** Numbers, from 1, of the sentences without a confirmed answer. */
+export function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome): number[] {
+  const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
+  return sentences.flatMap(({ text }, index) =>
+    facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
+  );
+}
