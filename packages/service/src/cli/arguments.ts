@@ -1,4 +1,5 @@
 import { scope, type Scope } from '@engraft/contract';
+import { z } from 'zod';
 import { UsageError } from '../config/config.js';
 
 /**
@@ -23,6 +24,13 @@ export function parseWholeNumber(text: string, meaning = 'a whole number'): numb
   if (!/^\d+$/.test(text)) throw new UsageError(`'${text}' is not ${meaning}`);
   if (!Number.isSafeInteger(value)) throw new UsageError(`'${text}' is more than ${Number.MAX_SAFE_INTEGER}`);
   return value;
+}
+
+/** ISO 8601, with a zone. */
+export function parseTimestamp(text: string): Date {
+  const parsed = z.iso.datetime({ offset: true }).safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not a timestamp like 2027-01-31T12:00:00Z`);
+  return new Date(parsed.data);
 }
 
 /** How many items a command lists. */
