@@ -44,7 +44,8 @@ async function signalEngines(service, signal) {
 
 export async function killAtRandom({ seed, minutes, kills }) {
   const figures = { ...nothingYet(), recoveries: [] };
-  const repeat = `npm run bench -- faults --only kills --seed ${seed} --kills ${kills}`;
+  const extent = minutes === undefined ? `--kills ${kills}` : `--minutes ${minutes}`;
+  const repeat = `npm run bench -- faults --only kills --seed ${seed} ${extent}`;
   const random = createRandom(seed);
   const dataFolder = mkdtempSync(join(tmpdir(), 'engraft-kills-'));
   const start = () => startService(dataFolder, () => undefined);

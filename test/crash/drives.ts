@@ -36,6 +36,13 @@ export const drives: Readonly<Record<Exclude<CrashPoint, BucketCrashPoint>, Driv
   'role.granted': firstStart,
   'project.created': firstStart,
   'credit.granted': firstStart,
+  'credit.refunded': {
+    by: 'command',
+    args: async (test) => {
+      await test.version();
+      return ['credit', 'refund', '--job', test.last_job_id, '--reason', 'it was killed'];
+    },
+  },
   'default_key.written': firstStart,
   'default_key.named': firstStart,
   'key.created': firstStart,

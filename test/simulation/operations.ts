@@ -27,6 +27,8 @@ export type Operation =
     }
   | { readonly do: 'revoke'; readonly client: number }
   | { readonly do: 'grant'; readonly client: number; readonly amount_microusd: number }
+  | { readonly do: 'refund'; readonly job: number; readonly share: number }
+  | { readonly do: 'refundHosting'; readonly client: number }
   | { readonly do: 'expire'; readonly version: number }
   | { readonly do: 'resolve'; readonly job: number; readonly share: number }
   | { readonly do: 'clock'; readonly by_seconds: number }
@@ -77,6 +79,8 @@ const weighted: readonly [number, fc.Arbitrary<Operation>][] = [
   ],
   [1, record({ do: fc.constant('revoke' as const), client })],
   [1, record({ do: fc.constant('grant' as const), client, amount_microusd: fc.integer({ min: 1, max: 2_000_000 }) })],
+  [1, record({ do: fc.constant('refund' as const), job: index, share: fc.constantFrom(0.5, 1, 2) })],
+  [1, record({ do: fc.constant('refundHosting' as const), client })],
   [1, record({ do: fc.constant('expire' as const), version: index })],
   [2, record({ do: fc.constant('resolve' as const), job: index, share: fc.constantFrom(0, 0.5, 1, 2) })],
   [3, record({ do: fc.constant('clock' as const), by_seconds: fc.constantFrom(...jumps) })],

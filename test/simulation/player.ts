@@ -142,6 +142,14 @@ class Player {
         model.grant(project_id, operation.amount_microusd);
         return nothingMore;
       }
+      case 'refund':
+        return this.#refund(operation, before);
+      case 'refundHosting': {
+        const { project_id } = clients.at(operation.client);
+        await world.refundHosting(project_id);
+        assert.equal((await world.refundHosting(project_id)).days, 0, 'a day is refunded twice');
+        return nothingMore;
+      }
       case 'expire': {
         const version = pick(before.versions, operation.version);
         if (version === undefined) return nothingMore;
@@ -227,6 +235,21 @@ class Player {
       assert.deepEqual(after.versions, before.versions, 'a worker that lost its lease writes to a version');
       assert.deepEqual(after.subjects, before.subjects, 'a worker that lost its lease writes to a subject');
     };
+  }
+
+  async #refund(
+    { job: index, share }: Extract<Operation, { do: 'refund' }>,
+    before: WorldState,
+  ): Promise<(after: WorldState) => void> {
+    const job = pick(before.jobs, index);
+    if (job === undefined) return nothingMore;
+    const amountMicrousd = Math.max(1, Math.floor(job.charged_microusd * share));
+    const { kind } = await this.world.refund(job.id, amountMicrousd);
+    const isCharged = amountMicrousd <= job.charged_microusd;
+    const expected = isCharged ? 'refunded' : 'above_charge';
+    assert.equal(kind, this.model.refunded.has(job.id) ? 'refunded_before' : expected);
+    if (kind === 'refunded') this.model.refunded.add(job.id);
+    return (after) => assert.deepEqual(after.jobs, before.jobs, 'a refund changes a job');
   }
 
   async #resolve(

@@ -15,6 +15,7 @@ export const crashPoints = {
   'project.created': 'a project with its accounts',
   'project.set': 'settings of a project',
   'credit.granted': 'credit of a project',
+  'credit.refunded': 'that a project has back what it was charged',
   'default_key.written': 'the secret of the first key, under a passing name',
   'default_key.named': 'the secret of the first key',
   'key.created': 'an API key',

@@ -12,6 +12,7 @@ const kinds: Readonly<Record<LedgerEntry['kind'], string>> = {
   post: 'Charged for a job',
   void: 'Reservation released',
   hosting: 'A day of hosting',
+  refund: 'Refunded',
 };
 
 export function Credits() {

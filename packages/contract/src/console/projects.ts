@@ -86,7 +86,7 @@ export const ledgerQuery = z.strictObject({
 });
 export const ledgerEntry = z.object({
   id: z.int(),
-  kind: z.enum(['grant', 'reserve', 'post', 'void', 'hosting']),
+  kind: z.enum(['grant', 'reserve', 'post', 'void', 'hosting', 'refund']),
   amount_microusd: microusd,
   job_id: z.string().nullable(),
   version_id: z.string().nullable(),

@@ -1,4 +1,5 @@
 /** The engine process, which `EngineProcess` starts. Nothing else does. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
@@ -44,6 +45,7 @@ async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Pro
   try {
     // Must come before ONNX Runtime creates its threads, which inherit this priority.
     if (purpose === 'training') giveWay();
+    offerMemory(purpose);
     server = new EngineServer(await EmbeddedEngine.open(options, purpose), send, report);
     send({ kind: 'ready' });
   } catch (error) {
@@ -64,6 +66,25 @@ function giveWay(): void {
     setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + trainingNiceness));
   } catch (error) {
     // If the priority cannot be set, training still works and only slows serving down more.
+    report(error);
+  }
+}
+
+const scoreFile = '/proc/self/oom_score_adj';
+const addedScores: Readonly<Record<EnginePurpose, number>> = { serving: 200, training: 400 };
+const maxScore = 1_000;
+
+/**
+ * When memory runs out, Linux kills the process whose score is highest: rather an engine, which is replaced and repeats
+ * its work, than the database or the service; and rather a training than answers. Added to the host's own score, because
+ * only a privileged process may lower it.
+ */
+function offerMemory(purpose: EnginePurpose): void {
+  if (process.platform !== 'linux') return;
+  try {
+    const score = Number(readFileSync(scoreFile, 'utf8'));
+    writeFileSync(scoreFile, String(Math.min(maxScore, score + addedScores[purpose])));
+  } catch (error) {
     report(error);
   }
 }

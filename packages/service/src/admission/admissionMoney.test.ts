@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { inTransaction } from '../db/transaction.js';
 import { readBalance } from '../ledger/accounts.js';
+import { refundJob } from '../ledger/refund.js';
 import { setProject } from '../projects/setProject.js';
 import { type TestKey } from '../testing/testApp.js';
 import {
@@ -50,6 +51,17 @@ describe('money', () => {
     // Money that a settlement gives back may be spent again.
     await settle(key, third, 0);
     await admitted(operation(key));
+  });
+
+  test('what was refunded this month may be spent again', async () => {
+    const key = await newKey();
+    const first = await admitted(operation(key));
+    await settle(key, first, questionMicrousd);
+    await setProject(database.db, key.project_id, { monthly_spending_limit_microusd: questionMicrousd });
+    await assertRefused('spending_limit_reached', operation(key));
+    await refundJob(database.db, { job_id: first, memo: 'test' });
+    await admitted(operation(key));
+    await assertRefused('spending_limit_reached', operation(key));
   });
 
   test('the limit is of "this calendar month UTC"', async () => {

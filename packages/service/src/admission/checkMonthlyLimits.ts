@@ -14,9 +14,12 @@ export type MonthlyLimitsOutcome =
 /**
  * Whether the project stays within its limits for the calendar month (UTC). Called after the new job's reservation is
  * made and while its balance is locked.
- * - `monthly_spending_limit_microusd`: what was spent this month, and everything that is reserved;
- * - `monthly_learning_capacity_microusd`, "at admission of learning": the same for learning jobs alone, without
- *   hosting. All sums come from one statement, so that no settlement falls between them.
+ * - `monthly_spending_limit_microusd`: what was spent this month less what was refunded, and everything that is
+ *   reserved;
+ * - `monthly_learning_capacity_microusd`, "at admission of learning": what learning jobs were charged this month, and
+ *   what they reserve.
+ *
+ * All sums come from one statement, so that no settlement falls between them.
  */
 export async function checkMonthlyLimits(
   trx: Transaction<Database>,
@@ -31,6 +34,8 @@ export async function checkMonthlyLimits(
         (monthly_spending_limit_microusd
         - (select coalesce(sum(amount_microusd), 0) from transfers
           where to_account = ${spent} and created_at >= ${monthStart})
+        + (select coalesce(sum(amount_microusd), 0) from transfers
+          where from_account = ${spent} and created_at >= ${monthStart})
         - (select balance_microusd from accounts where id = ${accountId('reserved', projectId)}))::bigint
       end as spending_left_microusd,
       case when ${kind} = 'internalization' and monthly_learning_capacity_microusd is not null then

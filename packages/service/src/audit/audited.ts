@@ -9,6 +9,7 @@ export const auditActions = [
   'key.create',
   'key.revoke',
   'credit.grant',
+  'credit.refund',
   'job.cancel',
   'job.resolve',
   'version.expire',

@@ -1,4 +1,5 @@
 import { identifier, scope, type Scope } from '@engraft/contract';
+import { z } from 'zod';
 import { UsageError } from '../config/config.js';
 
 /**
@@ -30,6 +31,13 @@ export function parsePositive(option: string, text: string): number {
   const value = parseWholeNumber(option, text);
   if (value < 1) throw new UsageError(`${option} must be at least 1, not ${value}`);
   return value;
+}
+
+/** ISO 8601, with a zone. */
+export function parseTimestamp(option: string, text: string): Date {
+  const parsed = z.iso.datetime({ offset: true }).safeParse(text);
+  if (!parsed.success) throw new UsageError(`${option} must be a time like 2027-01-31T12:00:00Z, not '${text}'`);
+  return new Date(parsed.data);
 }
 
 /** How many items a command lists. */

@@ -119,6 +119,73 @@ describe('engraft for operators', () => {
     assert.match(wrong.stderr, /--by takes one line of text/);
   });
 
+  it('refunds a job or days of hosting once, with a reason in the audit log and in the ledger', async () => {
+    const { id, job_id } = await createTestVersion(database.db, key, { subject_id: 'refunded' });
+    const project = await database.db
+      .selectFrom('projects')
+      .select('name')
+      .where('id', '=', key.project_id)
+      .executeTakeFirstOrThrow();
+    const refund = ['credit', 'refund', '--reason', 'it said nothing'];
+    const ofJob = z.strictObject({ job_id: z.string(), refunded_microusd: z.int(), available_microusd: z.int() });
+    const first = await json(ofJob, ...refund, '--job', job_id, '--usd', '0.4');
+    assert.deepEqual([first.job_id, first.refunded_microusd], [job_id, 400_000]);
+    assert.deepEqual(
+      await json(ofJob, ...refund, '--job', job_id, '--usd', '0.4'),
+      first,
+      'a repetition changes nothing',
+    );
+    const other = await engraft(...refund, '--job', job_id, '--usd', '0.5');
+    assert.deepEqual([other.status, other.stdout], [1, '']);
+    assert.match(other.stderr, /was refunded before: 0\.40 USD, once and for all/);
+
+    await database.owner
+      .insertInto('transfers')
+      .values({
+        kind: 'hosting',
+        from_account: `available:${key.project_id}`,
+        to_account: `spent:${key.project_id}`,
+        amount_microusd: 7,
+        version_id: id,
+        hosting_day: 1,
+      })
+      .execute();
+    const ofHosting = z.strictObject({ days: z.int(), refunded_microusd: z.int(), available_microusd: z.int() });
+    const since = ['--project', project.name, '--hosting-since', '2020-01-01T00:00:00Z', '--version', id];
+    const days = await json(ofHosting, ...refund, ...since);
+    assert.deepEqual([days.days, days.refunded_microusd], [1, 7]);
+    assert.deepEqual(await json(ofHosting, ...refund, ...since), { ...days, days: 0, refunded_microusd: 0 });
+
+    const events = await audit('--project', project.name, '--action', 'credit.refund');
+    assert.deepEqual(
+      events.map(({ target, reason, details }) => [target, reason, details['refunded_microusd']]),
+      [
+        [id, 'it said nothing', 7],
+        [job_id, 'it said nothing', 400_000],
+      ],
+    );
+    const [memo] = await database.db.selectFrom('transfers').select('memo').where('kind', '=', 'refund').execute();
+    assert.equal(memo?.memo, 'it said nothing');
+  });
+
+  it('refuses a refund that does not say what or why', async () => {
+    for (const [args, message] of [
+      [['--job', 'job_none'], /say why/],
+      [['--reason', 'x'], /say what to refund/],
+      [['--reason', 'x', '--project', 'p'], /say what to refund/],
+      [['--reason', 'x', '--job', 'j', '--project', 'p'], /cannot be used with/],
+      [['--reason', 'x', '--job', 'j', '--usd', '0'], /more than zero/],
+      [['--reason', 'x', '--project', 'p', '--hosting-since', 'monday'], /not a timestamp/],
+      [['--reason', 'x', '--project', 'p', '--hosting-since', '2020-01-01T00:00:00Z', '--usd', '1'], /by whole days/],
+    ] as const) {
+      const { status, stderr } = await engraft('credit', 'refund', ...args);
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, message);
+    }
+    const unknown = await engraft('credit', 'refund', '--reason', 'x', '--job', 'job_none');
+    assert.deepEqual([unknown.status, unknown.stderr], [1, "engraft: there is no job 'job_none'\n"]);
+  });
+
   it('erases a subject or a tenant, with a reason in the audit log, and says what was there', async () => {
     const { name } = await database.db
       .selectFrom('projects')

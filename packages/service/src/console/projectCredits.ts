@@ -20,11 +20,11 @@ export async function readProjectCredits(
     .select(['transfers.id', 'transfers.kind', 'amount_microusd', 'job_id', 'version_id', 'memo'])
     .select((eb) => eb.fn.coalesce('jobs.subject_name', 'subjects.name').as('subject_id'))
     .select('transfers.created_at')
-    // Every entry is between two accounts of the project, or comes from outside into the one.
+    // Every entry leaves one of these two accounts, or is a grant or a refund that comes into the one.
     .where((eb) =>
       eb.or([
         eb('from_account', 'in', [available, accountId('reserved', projectId)]),
-        eb.and([eb('to_account', '=', available), eb('transfers.kind', '=', 'grant')]),
+        eb.and([eb('to_account', '=', available), eb('transfers.kind', 'in', ['grant', 'refund'])]),
       ]),
     )
     .$if(cursor !== undefined, (query) => query.where('transfers.id', '<', Number(cursor)))

@@ -198,7 +198,7 @@ export interface AccountsTable {
   balance_microusd: GeneratedAlways<number>;
 }
 
-export type TransferKind = 'grant' | 'reserve' | 'post' | 'void' | 'hosting';
+export type TransferKind = 'grant' | 'reserve' | 'post' | 'void' | 'hosting' | 'refund';
 
 export interface TransfersTable {
   id: GeneratedAlways<number>;
@@ -208,7 +208,7 @@ export interface TransfersTable {
   amount_microusd: number;
   job_id: string | null;
   version_id: string | null;
-  /** For hosting: whole days from the version's creation to the beginning of the paid day. `null` in old transfers. */
+  /** For hosting and its refund: whole days from the version's creation to the beginning of the paid day. `null` in old transfers. */
   hosting_day: number | null;
   memo: string | null;
   created_at: Timestamp;

@@ -265,6 +265,14 @@ describe('verifyLedger "recomputes every balance and invariant from the entries"
     assert.match(differences.join('\n'), /was charged 61 micro-USD; 60 were posted/);
   });
 
+  test('a job that was refunded more than it was charged', async () => {
+    const differences = await differencesAfter(async ({ owner }, { project_id }, jobId) => {
+      await sql`insert into transfers (kind, from_account, to_account, amount_microusd, job_id)
+        values ('refund', ${`spent:${project_id}`}, ${`available:${project_id}`}, 61, ${jobId})`.execute(owner);
+    });
+    assert.match(differences.join('\n'), /refunds 61 micro-USD of job .*, which was charged 60/);
+  });
+
   test('a job without its reservation, and an open one whose reservation is gone', async () => {
     const differences = await differencesAfter(async ({ owner }, _key, jobId) => {
       await sql`delete from transfers where kind = 'reserve' and job_id = ${jobId}`.execute(owner);

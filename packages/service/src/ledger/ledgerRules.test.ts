@@ -2,75 +2,27 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
-import type { Database, TransferKind } from '../db/schema.js';
+import type { Database } from '../db/schema.js';
 import { inTransaction, RolledBack } from '../db/transaction.js';
-import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
-import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
-import { admitTestLearning, createTestVersion, type TestVersion } from '../testing/testVersion.js';
+import {
+  account,
+  close,
+  database,
+  insertTransfer,
+  makeParty,
+  open,
+  ours,
+  owner,
+  type Party,
+  refusalOf,
+  reservedMicrousd,
+  theirs,
+  type TransferRow,
+} from '../testing/ledgerRulesTest.js';
 import { verifyLedger } from './verifyLedger.js';
 
-/** A project of these tests: 97 USD available, 2 USD reserved by two jobs, 1 USD spent on a version. */
-interface Party {
-  readonly key: TestKey;
-  readonly version: TestVersion;
-  /** Queued, with a reservation each. */
-  readonly jobs: readonly [string, string];
-}
-
-const reservedMicrousd = 1_000_000;
-
-let database: TestDatabase;
-/** The owner of the tables: what it cannot write nobody can. */
-let owner: Kysely<Database>;
-let ours: Party;
-let theirs: Party;
-
-async function makeParty(): Promise<Party> {
-  const key = await createTestKey(owner, await createTestProject(owner));
-  const version = await createTestVersion(owner, key);
-  return { key, version, jobs: [await admitTestLearning(owner, key), await admitTestLearning(owner, key)] };
-}
-
-before(async () => {
-  database = await openTestDatabase();
-  owner = database.owner;
-  [ours, theirs] = [await makeParty(), await makeParty()];
-});
-after(() => database.close());
-
-interface TransferRow {
-  readonly kind: TransferKind;
-  readonly from_account: string;
-  readonly to_account: string;
-  readonly amount_microusd: number;
-  readonly job_id: string | null;
-  readonly version_id: string | null;
-  readonly hosting_day: number | null;
-}
-
-/**
- * Runs the statements as one transaction, and commits it unless told not to. Returns the rule that the database refuses
- * it by.
- */
-async function refusalOf(
-  work: (trx: Kysely<Database>) => Promise<unknown>,
-  { keep = false } = {},
-): Promise<string | null> {
-  return inTransaction<string | null>(owner, null, async (trx) => {
-    await work(trx);
-    // As the commit would.
-    await sql`set constraints all immediate`.execute(trx);
-    return keep ? null : new RolledBack(null);
-  }).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-}
-
-const insertTransfer = (row: Partial<TransferRow>) => (trx: Kysely<Database>) =>
-  trx
-    .insertInto('transfers')
-    .values({ kind: 'grant', from_account: 'issued', to_account: 'issued', amount_microusd: 1, ...row })
-    .execute();
-
-const account = (kind: 'available' | 'reserved' | 'spent', { key }: Party): string => `${kind}:${key.project_id}`;
+before(open);
+after(close);
 
 describe('a transfer that breaks a rule is refused, whoever writes it', () => {
   test('"a grant from `available` to `spent`"', async () => {
@@ -238,7 +190,7 @@ test('of random transfers, the database commits those alone in which `engraft le
     ...parties.flatMap((party) => (['available', 'reserved', 'spent'] as const).map((kind) => account(kind, party))),
   ];
   const row: fc.Arbitrary<TransferRow> = fc.record({
-    kind: fc.constantFrom('grant', 'reserve', 'post', 'void', 'hosting'),
+    kind: fc.constantFrom('grant', 'reserve', 'post', 'void', 'hosting', 'refund'),
     from_account: fc.constantFrom(...accounts),
     to_account: fc.constantFrom(...accounts),
     amount_microusd: fc.constantFrom(-1, 0, 1, 1_000),
@@ -247,41 +199,46 @@ test('of random transfers, the database commits those alone in which `engraft le
     hosting_day: fc.constant(null),
   });
   // Not day 1, by which the database names that of a row without one.
-  const day = fc.integer({ min: 2, max: 400 });
+  const day = fc.integer({ min: 2, max: 60 });
+  const dayMicrousd = 7;
   const paidDays = new Set<string>();
+  const refundedDays = new Set<string>();
   /** Whether a transfer is allowed on its own. One for a job is not: the job would have to change with it. */
   const isAllowed = (transfer: TransferRow): boolean => {
     const { kind, from_account, to_account, amount_microusd, job_id, version_id, hosting_day } = transfer;
     if (amount_microusd <= 0 || job_id !== null) return false;
     if (kind === 'grant')
       return from_account === 'issued' && to_account.startsWith('available:') && version_id === null;
-    const payer = parties.find((party) => account('available', party) === from_account);
-    if (kind !== 'hosting' || payer === undefined) return false;
-    if (to_account !== account('spent', payer) || version_id !== payer.version.id) return false;
-    return !paidDays.has(`${version_id} ${hosting_day}`);
+    if (kind !== 'hosting' && kind !== 'refund') return false;
+    const [payer, payee] = kind === 'hosting' ? [from_account, to_account] : [to_account, from_account];
+    const party = parties.find((each) => account('available', each) === payer);
+    if (party === undefined || payee !== account('spent', party) || version_id !== party.version.id) return false;
+    const versionDay = `${version_id} ${hosting_day}`;
+    if (kind === 'hosting') return !paidDays.has(versionDay);
+    return paidDays.has(versionDay) && !refundedDays.has(versionDay) && amount_microusd <= dayMicrousd;
   };
   const passing = fc.tuple(row, day).map(([any, hostingDay]): TransferRow => {
     const party = any.version_id === theirs.version.id ? theirs : ours;
     const [available, spent] = [account('available', party), account('spent', party)];
-    const usual = { ...any, amount_microusd: 7, job_id: null };
-    return any.kind === 'grant'
-      ? { ...usual, from_account: 'issued', to_account: available, version_id: null }
-      : {
-          ...usual,
-          kind: 'hosting',
-          from_account: available,
-          to_account: spent,
-          version_id: party.version.id,
-          hosting_day: hostingDay,
-        };
+    const usual = { ...any, amount_microusd: dayMicrousd, job_id: null };
+    const hosting = { ...usual, version_id: party.version.id, hosting_day: hostingDay };
+    switch (any.kind) {
+      case 'grant':
+        return { ...usual, from_account: 'issued', to_account: available, version_id: null };
+      case 'refund':
+        return { ...hosting, from_account: spent, to_account: available };
+      default:
+        return { ...hosting, kind: 'hosting', from_account: available, to_account: spent };
+    }
   });
   await fc.assert(
     fc.asyncProperty(fc.oneof(row, passing), async (transfer) => {
       const refusal = await refusalOf(insertTransfer(transfer), { keep: true });
       assert.equal(refusal === null, isAllowed(transfer), refusal ?? 'it passed');
-      if (refusal === null && transfer.kind === 'hosting') {
-        paidDays.add(`${transfer.version_id} ${transfer.hosting_day}`);
-      }
+      if (refusal !== null) return;
+      const versionDay = `${transfer.version_id} ${transfer.hosting_day}`;
+      if (transfer.kind === 'hosting') paidDays.add(versionDay);
+      if (transfer.kind === 'refund') refundedDays.add(versionDay);
     }),
     { numRuns: 300 },
   );

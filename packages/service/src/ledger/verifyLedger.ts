@@ -72,7 +72,7 @@ const checks: readonly RawBuilder<Difference>[] = [
     left join jobs on jobs.id = t.job_id
     where (t.kind, source.kind, target.kind) not in (
         ('grant', 'issued', 'available'), ('reserve', 'available', 'reserved'), ('post', 'reserved', 'spent'),
-        ('void', 'reserved', 'available'), ('hosting', 'available', 'spent'))
+        ('void', 'reserved', 'available'), ('hosting', 'available', 'spent'), ('refund', 'spent', 'available'))
       or source.project_id <> target.project_id
       or jobs.project_id <> target.project_id`,
   sql`
@@ -85,8 +85,19 @@ const checks: readonly RawBuilder<Difference>[] = [
     from transfers t
     left join versions on versions.id = t.version_id
     left join subjects on subjects.id = versions.subject_ref
-    where (t.kind = 'hosting') <> (t.version_id is not null)
-      or t.from_account <> 'available:' || subjects.project_id`,
+    where (t.kind <> 'refund' and (t.kind = 'hosting') <> (t.version_id is not null))
+      or (t.kind = 'hosting' and t.from_account <> 'available:' || subjects.project_id)`,
+  sql`
+    select case when r.version_id is null
+        then format('transfer %s refunds %s micro-USD of job %s, which was charged %s',
+                    r.id, r.amount_microusd, r.job_id, coalesce(charge.amount_microusd, 0))
+      else format('transfer %s refunds %s micro-USD of day %s of version %s, which cost %s',
+                  r.id, r.amount_microusd, r.hosting_day, r.version_id, coalesce(charge.amount_microusd, 0))
+    end as difference
+    from transfers r
+    left join transfers charge on (charge.kind = 'post' and charge.job_id = r.job_id)
+      or (charge.kind = 'hosting' and charge.version_id = r.version_id and charge.hosting_day = r.hosting_day)
+    where r.kind = 'refund' and r.amount_microusd > coalesce(charge.amount_microusd, 0)`,
   sql`
     select case
       when reserves <> 1 then format('job %s has %s reservations instead of 1', id, reserves)

@@ -9,6 +9,7 @@ import { shortenLeases } from '../jobs/shortenLeases.js';
 import { resolveJob, type ResolveJobOutcome } from '../jobs/resolveJob.js';
 import { revokeKey } from '../keys/revokeKey.js';
 import { grantCredit } from '../ledger/grantCredit.js';
+import { refundHosting, refundJob } from '../ledger/refund.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { correctDeadlines } from '../retention/correctDeadlines.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
@@ -47,6 +48,11 @@ export async function openSimulatedWorld() {
     grant: (projectId: string, amountMicrousd: number) =>
       grantCredit(db, { project_id: projectId, amount_microusd: amountMicrousd, memo: 'simulation' }),
     revoke: (keyId: string) => revokeKey(db, keyId),
+    refund: (jobId: string, amountMicrousd: number) =>
+      refundJob(db, { job_id: jobId, amount_microusd: amountMicrousd, memo: 'simulation' }),
+    /** All days that the project was charged, and not refunded before. */
+    refundHosting: (projectId: string) =>
+      refundHosting(db, { project_id: projectId, charged_since: new Date(0), memo: 'simulation' }),
     expire: (versionId: string) => expireVersion(db, versionId),
     resolve: (jobId: string, chargedMicrousd: number): Promise<ResolveJobOutcome> =>
       resolveJob(db, jobId, chargedMicrousd),

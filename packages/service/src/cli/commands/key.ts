@@ -1,7 +1,6 @@
 import { defaultScopes } from '@engraft/contract';
 import { type KeyLifetime, keyLifetimes } from '@engraft/contract/console';
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import type { ApiKey } from '../../keys/apiKey.js';
@@ -9,7 +8,7 @@ import { createKey } from '../../keys/createKey.js';
 import { expiryAfter } from '../../keys/keyExpiry.js';
 import { listKeys } from '../../keys/listKeys.js';
 import { revokeKey } from '../../keys/revokeKey.js';
-import { collect, parseName, parseScopes } from '../arguments.js';
+import { collect, parseName, parseScopes, parseTimestamp } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
 import {
@@ -119,10 +118,7 @@ async function create(options: CreateOptions): Promise<void> {
 /** "Keys expire after 30 days, 90 days, one year or never; 90 days preselected." */
 function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
   if (expiresAt !== undefined) {
-    const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
-    if (!parsed.success)
-      throw new UsageError(`--expires-at must be a time like 2027-01-31T12:00:00Z, not '${expiresAt}'`);
-    const expiry = new Date(parsed.data);
+    const expiry = parseTimestamp('--expires-at', expiresAt);
     if (expiry.getTime() <= Date.now()) throw new UsageError(`--expires-at must be in the future, not '${expiresAt}'`);
     return expiry;
   }

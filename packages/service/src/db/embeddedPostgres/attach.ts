@@ -165,7 +165,7 @@ class ServerStart {
     this.#started = null;
     this.#failingSinceMs ??= performance.now();
     if (performance.now() - this.#failingSinceMs < failingStartMs) return sleep(10 * pollMs);
-    const why = lastLine(await ended).replace(dataDirectoryArgument(cluster), cluster.folder);
+    const why = lastWords(await ended).replace(dataDirectoryArgument(cluster), cluster.folder);
     throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.logFile})`);
   }
 }
@@ -247,6 +247,8 @@ function databaseUrl(cluster: Cluster, port: number): string {
   return `postgres://${clusterUser}:${cluster.password}@127.0.0.1:${port}/postgres`;
 }
 
-function lastLine(text: string): string {
-  return text.split('\n').at(-1) ?? '';
+/** The last words of a server: what ended it, where it says so, and not what it did after that. */
+function lastWords(text: string): string {
+  const lines = text.split('\n');
+  return lines.findLast((line) => /\b(FATAL|PANIC): /.test(line)) ?? lines.at(-1) ?? '';
 }

@@ -149,6 +149,14 @@ describe('embedded PostgreSQL', () => {
     assert.equal((await stat(path.join(home, 'password'))).mode & 0o777, 0o600);
   });
 
+  it('says why it does not start', async () => {
+    const settings = path.join(dataFolder, 'postgres', 'cluster', 'postgresql.auto.conf');
+    const before = await readFile(settings, 'utf8');
+    await writeFile(settings, `${before}shared_buffers = '7TB'\n`);
+    await assert.rejects(attachEmbeddedPostgres(dataFolder), /does not start: .*FATAL: .*memory/);
+    await writeFile(settings, before);
+  });
+
   it('refuses a wrong password', async () => {
     const server = await attachEmbeddedPostgres(dataFolder);
     const url = new URL(server.url);
