@@ -1,4 +1,4 @@
-/** Questions for the kinds of sentences that documents have and stories do not: instructions, limits, who keeps what. */
+/** Questions for kinds of sentences that documents have and stories do not: instructions, limits, who keeps what. */
 import { isPersonName, type TextRange } from '@engraft/learning/parts';
 import { durationUnit, moneyUnit } from '../english/units.js';
 import { baseFormOf, presentOf } from '../english/verbs.js';
