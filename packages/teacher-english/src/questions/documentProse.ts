@@ -91,8 +91,8 @@ export function isOfItsWords(question: string, about: string, title: string | nu
 export function withAddresses(spans: readonly Span[], sentence: TextRange): Span[] {
   return spans.flatMap((span, at): Span[] => {
     const [before, after] = [spans[at - 1], spans[at + 1]];
-    if (before !== undefined && span.start === before.end + 1 && isHouseNumber(before, sentence)) return [];
-    if (after === undefined || after.start !== span.end + 1 || !isHouseNumber(span, sentence)) return [span];
+    if (before?.end === span.start - 1 && isHouseNumber(before, sentence)) return [];
+    if (after?.start !== span.end + 1 || !isHouseNumber(span, sentence)) return [span];
     return [{ ...span, kind: 'name', end: after.end, text: `${span.text} ${after.text}` }];
   });
 }

@@ -56,7 +56,7 @@ export function releaseIn(heading: string, title: string | null): Said | null {
   const release = versionIn(heading);
   if (release === null) return null;
   const [subject, day] = [`version ${release.version}`, release.day];
-  // "Changelog" names no program, and "Orlo release notes" does by its beginning.
+  // "Changelog" names no program, and "Tarn 3 release notes" does by its beginning.
   const name = (title ?? '').replace(/ (?:change ?log|release notes|version history|releases)$/iu, '');
   const noun = /^\p{Lu}[\p{L}\p{N} -]*$/u.test(name) && !isGeneric(name) ? name : null;
   return {
