@@ -18,6 +18,9 @@ export const rules = {
 
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
+  /** In prose of a document, where some of them are also put in other usual wordings. */
+  derivedPerDocumentFact: 16,
+  rewordedPerFact: 3,
   tabledPerFact: 14,
   /** The most subjects for one answer in templates, and the most wordings of templates kept for it. */
   subjectsPerFact: 3,

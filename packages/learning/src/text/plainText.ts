@@ -85,7 +85,7 @@ function render(tokens: readonly Token[], place: Place): Said[] {
     if (heading !== null) {
       if (isHeading(token)) headings = [...headings.filter(({ depth }) => depth < token.depth), token];
       here = { ...here, ...under(heading, here), parent: textIn(headings.at(-2)) };
-      lines.push(releaseIn(heading) ?? asTitle(nameIn(heading)));
+      lines.push(releaseIn(heading, place.title ?? here.title) ?? asTitle(nameIn(heading)));
     } else if (isList(token)) {
       const question = questionIn(before);
       const below = question === null ? here : { ...here, caption: question, parent: textIn(headings.at(-1)) };
@@ -109,7 +109,8 @@ function textIn(heading: Tokens.Heading | undefined): string | null {
 /** The text of a heading, or of a line that serves as one for the tokens after it. */
 function headingOf(token: Token, tokens: readonly Token[]): string | null {
   if (isHeading(token)) return withoutMarks(token.text);
-  return titleOf(tokens);
+  const text = token.type === 'paragraph' ? withoutMarks(token.raw).trim() : '';
+  return releaseIn(text, null) === null ? titleOf(tokens) : text;
 }
 
 /** The first line of a text, if the lines of keys and values or the tables below are about what it names. */

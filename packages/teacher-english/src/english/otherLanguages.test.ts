@@ -26,6 +26,7 @@ test('English is read, with names, dishes and sentences of others in it, and wha
     'simple.jsonl',
     'structured.jsonl',
     'documents.jsonl',
+    'documents-fifth.jsonl',
   ]) {
     for (const { id, passage } of await readBenchPassages(file)) assert.ok(isReadable(passage), id);
   }

@@ -134,3 +134,19 @@ function quantityWords(span: Span, words: string, after: string): Asked[] {
 /** Words that may stand between a verb and its measure. */
 const degree =
   /\b(?:now|still|only|just|also|about|around|almost|nearly|roughly|exactly|over|up to|(?:at|more|less) (?:least|most|than))\b/gu;
+
+/** Words of questions in general, in their base form, which say what is asked for rather than of what. */
+const askingWords = new Set(
+  `address age allow amount answer area ask be become begin belong big bring buy call charge close
+  colour come consist contact contain cost count date day deep depth distance do duration earliest early end euro exact
+  expect fast fee find finish first floor frequently full get give go happen have heavy height high hour include
+  interval keep kind large largest last latest length long longest many maximum mean minimum minute money month much
+  name need new next number offer often old open order organisation pay people percent period person phone place
+  possible price quantity quickly rate reach reason require run second size small smallest soon sort speed start state
+  stay stop street sum take tall temperature thing time title town turn type use usual value wait week weigh weight wide
+  width work year`.split(/\s+/u),
+);
+
+export function isAskingWord(word: string): boolean {
+  return askingWords.has(word);
+}

@@ -1,7 +1,7 @@
 /** Questions for a cell that belongs equally to its row and its column, such as a fare or a price for some time. */
 import { capitalised, copulaOf, isEvent, type Told } from '@engraft/learning/parts';
 import type { SpanKind } from '../spans/spans.js';
-import { columnNames, oneOf, rowNames, spokenNames, unshared } from './spokenNames.js';
+import { columnNames, isPeriod, oneOf, rowNames, spokenNames, unshared } from './spokenNames.js';
 import { momentTemplates, type Wordings } from './wordings.js';
 
 type Crossing = Extract<Told, { kind: 'crossing' }>;
@@ -120,14 +120,16 @@ function ofCell(told: Crossing, kind: SpanKind): Wordings {
   const at = (index: number): Pair => trained[index % trained.length] ?? [row, column];
   // People write no capital where the cell has one: "a return for an adult".
   const one = oneOfRow(told);
+  const isWhen = isPeriod(column);
   const both = [
-    ...(measure === null
+    ...(measure === null || isWhen
       ? []
       : [`What is the ${column} ${measure} of ${one}?`, `What is the ${measure} of ${row} for ${column}?`]),
-    `What is the ${column} for ${one}?`,
+    ...(isWhen ? [] : [`What is the ${column} for ${one}?`]),
   ];
   const restated = `What is the ${column} ${measure === null ? '' : `${measure} `}for ${row}?`;
-  if (kind === 'money') return { restated, asked: [...both, ...pricesOf(told, at)], test: priceTest(tested) };
+  if (kind === 'money')
+    return { restated, asked: [...both, ...pricesOf(told, at)], test: priceTest(tested, isPeriod(column)) };
   // A time of another column may be how long something takes.
   if (kind === 'time' && isEvent(column)) {
     const names = [...new Set([row, ...rowsOf(told)])];
@@ -147,8 +149,8 @@ function oneOfRow({ row, others }: Crossing): string {
 }
 
 /** A wording in which nothing is trained. */
-function priceTest([row, column]: Pair): string {
-  return `What is charged for ${column} for ${row}?`;
+function priceTest([row, column]: Pair, isWhen: boolean): string {
+  return isWhen ? `In ${column}, what is charged for ${row}?` : `What is charged for ${column} for ${row}?`;
 }
 
 /** Each wording with another pair of names, so that all of them are trained in several. */
@@ -179,6 +181,7 @@ const secondRound = 7;
 type PriceWording = (row: string, column: string) => string;
 
 function priceWordings(told: Crossing): PriceWording[] {
+  if (isPeriod(told.column)) return periodWordings;
   // Nobody pays for a return "in an adult".
   const ofPlace = (wording: PriceWording): PriceWording[] => (isPlace(told) ? [wording] : []);
   return [
@@ -196,6 +199,17 @@ function priceWordings(told: Crossing): PriceWording[] {
     (name) => `How much is the ${told.column} ${told.measure ?? 'price'} for ${name}?`,
   ];
 }
+
+const periodWordings: PriceWording[] = [
+  (name, when) => `How much is ${name} in ${when}?`,
+  (name, when) => `What does ${name} cost in ${when}?`,
+  (name, when) => `How much do I pay for ${name} in ${when}?`,
+  (name, when) => `What is the price of ${name} in ${when}?`,
+  (name, when) => `In ${when}, how much does ${name} cost?`,
+  (name, when) => `How much does ${name} cost in ${when}?`,
+  (name, when) => `What do I pay in ${when} for ${name}?`,
+  (name, when) => `${capitalised(when)}, ${name}: how much is it?`,
+];
 
 const place =
   /\b(?:park|lot|garage|zone|area|room|hall|cabin|hut|cottage|chalet|apartment|suite|dormitory|tent|pitch|site|campsite|hotel|hostel|building|section|storage|locker|marina|harbour|berth)s?\b/iu;

@@ -3,93 +3,20 @@
  * weigh?". It makes too many, some of them clumsy or wrong, and scoring keeps those that the teacher answers as
  * expected (overgenerate and rank: Heilman and Smith, NAACL 2010). They help if a small model asks poorly.
  */
-import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
 import { placeWords, questionWords } from './askingWords.js';
-import { type TextRange, capitalised, escapeForPattern } from '@engraft/learning/parts';
+import { escapeForPattern, type TextRange } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
-import {
-  auxiliaries,
-  openingName,
-  qualified,
-  subjectName,
-  takeStatementApart,
-  withoutAliases,
-  type Aliases,
-  type Statement,
-} from '../spans/statement.js';
+import { auxiliaries, qualified, takeStatementApart, withoutAliases, type Statement } from '../spans/statement.js';
+import { clauseOf, withoutCircumstance, type Context } from './clauses.js';
 import { takeApart } from '../english/verbs.js';
 
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
-
-const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
-/**
- * "In 2022 " before "the company moved". After words such as "after" a whole clause may follow, so these need a comma,
- * or a single noun: "Before a race she eats".
- */
-const circumstance = new RegExp(
-  [
-    `^(?:In|On|At|Since|During|Every|For|From) [^,]{1,40}?,? ${subjectAhead}`,
-    `^(?:After|Before|Until) [^,]{1,40}, ${subjectAhead}`,
-    '^(?:After|Before|Until) (?:(?:the|an?|each|every) )?\\p{Ll}+ (?=(?:it|he|she|they) )',
-  ].join('|'),
-  'u',
-);
-
-/** The references that earlier sentences established. */
-export interface Context {
-  /** The name that a pronoun most likely stands for. */
-  readonly antecedent: string | null;
-  readonly aliases: Aliases;
-  /** The topic of the passage, see `protagonistOf`. */
-  readonly protagonist: string | null;
-}
 
 /** Questions whose answer is `span`. Empty for an unknown kind of sentence. */
 export function deriveQuestions(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
   const clause = clauseOf(sentence, span, spans, context);
   if (clause === null) return questionsOf(sentence, span, spans, context);
   return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
-}
-
-interface Clause {
-  readonly sentence: TextRange;
-  readonly spans: readonly Span[];
-  readonly antecedent: string | null;
-}
-
-/** The clause with the span, if it says something by itself: "Ada runs the mill, and Bo Lind runs the shop." */
-function clauseOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): Clause | null {
-  const breaks = whole.text.matchAll(
-    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) )| and (?=(?:an?|the) [\p{Ll}-]+ (?:is|costs) (?:[$€£]?\d)))/gu,
-  );
-  const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
-  for (const start of starts.filter((each) => whole.start + each <= span.start)) {
-    const sentence = withoutOpening(whole, start);
-    const own = spans.filter((other) => other.start >= sentence.start);
-    // A name that opens a sentence.
-    const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
-    const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
-    const subject = meantByClause(sentence, whole, spans, context);
-    if (takeStatementApart(withoutCircumstance(sentence), opened, subject) !== null)
-      return { sentence, spans: opened, antecedent: subject };
-  }
-  return null;
-}
-
-/** The referent of a pronoun that begins a clause: the sentence's subject, or the sentence's own topic. */
-function meantByClause(
-  clause: TextRange,
-  whole: TextRange,
-  spans: readonly Span[],
-  { antecedent, protagonist }: Context,
-): string | null {
-  const opening = openingName(spans);
-  if (opening === undefined) return antecedent;
-  const subject = subjectName(whole, spans);
-  const earlier = spans.filter(({ end }) => end <= clause.start);
-  if (!/^Its?\b/u.test(clause.text))
-    return personMeant(clause.text, { subject, others: otherNames(whole, earlier, subject), protagonist });
-  return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
 }
 
 function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
@@ -129,20 +56,6 @@ function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], conte
     ...objectQuestions(subject, short, span, shortAfter),
     ...objectQuestions(subject, before, span, after),
   ]);
-}
-
-/** "In 2022 the company moved …" becomes "The company moved …". */
-function withoutCircumstance(sentence: TextRange): TextRange {
-  const aside = circumstance.exec(sentence.text)?.[0] ?? '';
-  return aside === '' ? sentence : withoutOpening(sentence, aside.length);
-}
-
-function withoutOpening(sentence: TextRange, length: number): TextRange {
-  return {
-    start: sentence.start + length,
-    end: sentence.end,
-    text: capitalised(sentence.text.slice(length)),
-  };
 }
 
 function isWholeSubject(text: string, from: number, span: Span, { predicateStart }: Statement): boolean {

@@ -2,20 +2,17 @@
  * Questions about prose in a document of headings, tables, lists or clauses. Such prose is about the document, whose
  * name people leave out, and about what a heading or a question above it says.
  */
-import {
-  containsWords,
-  isFunctionWord,
-  isPersonName,
-  wordTokens,
-  type TextRange,
-  type Told,
-} from '@engraft/learning/parts';
-import { phonePattern } from '../spans/valuePatterns.js';
+import { containsWords, isFunctionWord, wordTokens, type TextRange, type Told } from '@engraft/learning/parts';
+import { rules } from '../rules.js';
 import { findSpans, type Span } from '../spans/spans.js';
 import { protagonistOf, takeStatementApart } from '../spans/statement.js';
-import { deriveQuestions, type Context } from './derive.js';
-import { isKnownWord } from './spokenNames.js';
-import { baseFormOf, presentOf, takeApart, participles } from '../english/verbs.js';
+import { deriveQuestions } from './derive.js';
+import { withoutCircumstance, type Context } from './clauses.js';
+import { documentQuestions } from './documentQuestions.js';
+import { isAskingWord } from './askingWords.js';
+import { otherWordings, ruleWordings, shorterWordings } from './documentWordings.js';
+import { statives } from './makerQuestions.js';
+import { baseFormOf } from '../english/verbs.js';
 
 /** The surroundings of a sentence in a document. */
 export interface Surroundings {
@@ -74,15 +71,30 @@ function isKept(word: string): boolean {
   return /^\p{Lu}[\p{Lu}\p{N}]/u.test(word);
 }
 
-/** Whether the question has a word of what the fact is about, beside the document's name. */
-export function sharesWord(question: string, about: string, title: string | null): boolean {
+/**
+ * Whether a person who wants to know about it could ask so: the question has a word of what the fact is about, beside
+ * the document's name, and no word that neither that nor questions in general have. "At what price did the ring fall
+ * for auction?" asks about no hire of machines.
+ */
+export function isOfItsWords(question: string, about: string, title: string | null): boolean {
   const named = new Set(wordTokens(title ?? ''));
   const content = (text: string): string[] =>
     wordTokens(text)
       .filter((word) => !isFunctionWord(word) && !named.has(word))
       .map(baseFormOf);
-  const words = new Set(content(about));
-  return content(question).some((word) => words.has(word));
+  const own = new Set(content(about));
+  const asked = content(question);
+  return asked.some((word) => own.has(word)) && asked.every((word) => own.has(word) || isAskingWord(word));
+}
+
+/** "9 Willow Court" is one name in a document. */
+export function withAddresses(spans: readonly Span[], sentence: TextRange): Span[] {
+  return spans.flatMap((span, at): Span[] => {
+    const [before, after] = [spans[at - 1], spans[at + 1]];
+    if (before?.end === span.start - 1 && isHouseNumber(before, sentence)) return [];
+    if (after?.start !== span.end + 1 || !isHouseNumber(span, sentence)) return [span];
+    return [{ ...span, kind: 'name', end: after.end, text: `${span.text} ${after.text}` }];
+  });
 }
 
 /** "9" of "9 Willow Court" is no answer by itself; the year in "In 1998 Ada Kell" is. */
@@ -129,11 +141,20 @@ export function titleOf(passage: string, told: ReadonlyMap<string, Told>): strin
   return text.includes(`the ${name}`) ? `the ${name}` : name;
 }
 
-/** People leave out what the document is about. So each question is made without it, too. */
-export function inDocument(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
+/**
+ * People leave out what the document is about. So each question is made without it, too, and in other usual wordings.
+ * `stated` is the question above the sentence.
+ */
+export function inDocument(
+  sentence: TextRange,
+  span: Span,
+  spans: readonly Span[],
+  context: Context,
+  stated: string | null,
+): string[] {
   const plain = { ...context, aliases: new Map<string, string>() };
   const made = [
-    ...documentQuestions(sentence, span, spans, context.protagonist),
+    ...documentQuestions(sentence, span, spans, plain, stated),
     ...deriveQuestions(sentence, span, spans, { ...plain, protagonist: null }),
     ...deriveQuestions(sentence, span, spans, plain),
   ];
@@ -143,88 +164,32 @@ export function inDocument(sentence: TextRange, span: Span, spans: readonly Span
   const [, participle = ''] = /(\p{L}+) by (?:the )?$/u.exec(before) ?? [];
   // "Who is the café located by?"
   const isWrong = (question: string): boolean => statives.has(participle) && /^(?:Who|By whom)\b/u.test(question);
-  return [...new Set(made)].filter((question) => !isCut.test(question) && !isWrong(question));
+  const right = [...new Set(made)].filter((question) => !isCut.test(question) && !isWrong(question));
+  const others = right.slice(0, rules.rewordedPerFact).map((question) => rewordings(question, span));
+  return withCircumstance(sentence, span, [...new Set(inTurn([right, ...others]))]);
 }
 
-/** Questions of a document's own kinds of sentences, which `deriveQuestions` does not know. */
-function documentQuestions(sentence: TextRange, span: Span, spans: readonly Span[], title: string | null): string[] {
-  const before = sentence.text.slice(0, span.start - sentence.start);
-  return [...phoneQuestions(before, span), ...makerQuestions(sentence, before, span, spans, title)];
+/** Also wordings of wordings, such as "How quickly must damage be reported?" Short ones are the most usual. */
+function rewordings(question: string, span: Span): string[] {
+  const once = [question, ...otherWordings(question, span)];
+  const ruled = [...once, ...once.flatMap(ruleWordings)];
+  const all = new Set([...ruled, ...ruled.flatMap(shorterWordings)]);
+  return [...all].sort((a, b) => a.length - b.length);
 }
 
-/** "Call the parking office on (555) 014-2230." */
-function phoneQuestions(before: string, span: Span): string[] {
-  const whom =
-    /\b(?:call|phone|ring|dial|reach|contact) ([^,;:.]{2,50}?) (?:on|at|under|by phone on|via)(?: the number)? $/iu.exec(
-      before,
-    )?.[1];
-  if (whom === undefined || !phonePattern.test(span.text)) return [];
-  return [
-    `What is the phone number of ${whom}?`,
-    isPersonName(whom) ? `Under which number is ${whom} reached?` : `Which number do I call for ${whom}?`,
-    `What is the number of ${whom}?`,
-    `On which number can I call ${whom}?`,
-  ];
+/** The first of each list, the second of each, and so on. */
+function inTurn(lists: readonly (readonly string[])[]): string[] {
+  const longest = Math.max(...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }
 
-/** "Lost property is kept by Ada Kell." also says who keeps it; "Designed by Bo Lind." who designed the desk. */
-function makerQuestions(
-  sentence: TextRange,
-  before: string,
-  span: Span,
-  spans: readonly Span[],
-  title: string | null,
-): string[] {
-  if (span.kind !== 'name') return [];
-  const [, being = '', participle = ''] = /(?:\b(is|are|was|were) |, |^\s*)(\p{L}+) by (?:the )?$/u.exec(before) ?? [];
-  const forms = isMaker(span.text) ? activeOf(participle.toLowerCase()) : null;
-  if (forms === null) return [];
-  const what =
-    being === '' ? reducedSubject(before, participle, title) : takeStatementApart(sentence, spans, null)?.subject;
-  if (what === undefined || what === null) return [];
-  const isPresent = being === 'is' || being === 'are';
-  const passive = `${being === '' ? 'was' : being} ${what} ${participle.toLowerCase()}`;
-  return [`Who ${isPresent ? forms.present : forms.past} ${what}?`, `By whom ${passive}?`, `Who ${passive} by?`];
-}
-
-/** "the command watch" of "New command watch, written by …", and the title of "Designed by …". */
-function reducedSubject(before: string, participle: string, title: string | null): string | null {
-  const start = before.slice(0, before.lastIndexOf(participle));
-  if (start.trim() === '') return title;
-  const [, isNew, noun = ''] = /^\s*(New:? )?(?:(?:an?|the) )?([^,.;:]{3,50}), $/iu.exec(start) ?? [];
-  if (noun === '') return null;
-  const plain =
-    /^\p{Lu}\p{Ll}/u.test(noun) && isNew === undefined ? noun.charAt(0).toLowerCase() + noun.slice(1) : noun;
-  return `the ${plain.replaceAll('`', '')}`;
-}
-
-interface Active {
-  readonly present: string;
-  readonly past: string;
-}
-
-/** People and organisations do things. "City Hall" does not, as its words tell. */
-function isMaker(name: string): boolean {
-  const words = name.split(' ');
-  const isUnknown = words.length > 1 && words.length < 4 && !words.some((word) => isKnownWord(word.toLowerCase()));
-  return isPersonName(name) || isUnknown || organisation.test(words.at(-1) ?? '');
-}
-
-const organisation =
-  /^(?:Ltd|Inc|LLC|PLC|plc|GmbH|AG|SA|Co|Corp|Corporation|Company|Bros|Brothers|Sons|Partners|Associates|Group|Studios?|Team|Agency|Institute|University|College|Council|Committee|Ministry|Department|Society|Association|Foundation|Trust|Union|Press|Publishers|Records|Architects|Engineers|Industries|Systems|Technologies|Laboratories|Labs)\.?$/u;
-
-/** They say where or how something is, and nobody does them. */
-const statives = new Set(
-  `accompanied based bordered bounded called connected crossed divided dominated encircled
-  enclosed faced fed flanked followed framed hemmed hidden joined known lined linked located named overlooked placed
-  positioned preceded reached separated set sheltered shaded situated surrounded titled topped`.split(/\s+/u),
-);
-
-/** "keeps" and "kept" of "kept". `null` for a word that is no participle, or says no action. */
-function activeOf(participle: string): Active | null {
-  if (statives.has(participle)) return null;
-  const known = participles.get(participle);
-  if (known !== undefined) return { present: presentOf(known.infinitive), past: known.past };
-  const parts = participle.endsWith('ed') ? takeApart(participle) : null;
-  return parts === null ? null : { present: presentOf(parts.infinitive), past: participle };
+/** "On Sundays the line runs every hour." is also asked about with "on Sundays". */
+function withCircumstance(sentence: TextRange, span: Span, questions: readonly string[]): string[] {
+  const length = withoutCircumstance(sentence).start - sentence.start;
+  const when = sentence.text.slice(0, length).replace(/,? *$/u, '');
+  if (when === '' || when.includes(',') || span.start < sentence.start + length) return [...questions];
+  const ending = when.charAt(0).toLowerCase() + when.slice(1);
+  return questions.flatMap((question, index) =>
+    index < rules.rewordedPerFact ? [question, question.replace(/\?$/u, ` ${ending}?`)] : [question],
+  );
 }

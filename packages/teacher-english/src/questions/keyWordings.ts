@@ -106,6 +106,8 @@ const asked: readonly Asked[] = [
     questions: [
       'When was {X} released?',
       'When did {X} come out?',
+      'When did {X} appear?',
+      'On what day was {X} published?',
       'On what date was {X} released?',
       'Since when is there {X}?',
     ],

@@ -26,9 +26,11 @@ import {
 } from '../spans/statement.js';
 import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
-import { deriveQuestions, type Context } from './derive.js';
-import { inDocument, isHouseNumber, topicsOf } from './documentProse.js';
+import { deriveQuestions } from './derive.js';
+import { partWith, type Context } from './clauses.js';
+import { inDocument, isHouseNumber, topicsOf, withAddresses } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
+import { holdersNamed, withCodes, withHolders, type Holders } from './namesInDocument.js';
 import type { Template } from './relations/relation.js';
 import { cuedIn, relationsOf } from './templates.js';
 import { toldCandidate } from './toldCandidate.js';
@@ -103,8 +105,10 @@ export class SentenceReader {
   }
 
   async #readProse(chunk: number, sentence: TextRange): Promise<Candidate[]> {
-    const { fullNames, protagonist, relations, text } = this.passage;
-    const spans = withAnswers(withBareNouns(findSpans(sentence, text), sentence), sentence, this.answers);
+    const { codes, fullNames, protagonist, relations, text } = this.passage;
+    const found = withCodes(withBareNouns(findSpans(sentence, text), sentence), sentence, codes);
+    const own = this.passage.isDocument ? withAddresses(found, sentence) : found;
+    const spans = withAnswers(own, sentence, this.answers);
     const meant = personMeant(sentence.text, { subject: this.#lastName, others: this.#lastOthers, protagonist });
     this.#context = { ...this.#context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? this.#thing : meant };
     const read: ReadSentence = {
@@ -130,7 +134,8 @@ export class SentenceReader {
     const { antecedent, aliases } = this.#context;
     const isSaid = wordsWithin(text);
     const referents = [...aliases].filter(([noun]) => isSaid(noun)).map(([, name]) => name);
-    const named = [text, this.#stated ?? '', antecedent ?? '', this.passage.protagonist ?? '', ...referents].join(' ');
+    const others = [...referents, ...holdersNamed(text, this.passage.holders), this.#section ?? ''];
+    const named = [text, this.#stated ?? '', antecedent ?? '', this.passage.protagonist ?? '', ...others].join(' ');
     return `${named} ${withFullNames(named, this.passage.fullNames)}`;
   }
 
@@ -144,9 +149,10 @@ export class SentenceReader {
 
   #candidate(read: ReadSentence, span: Span): Candidate {
     const { chunk, sentence, spans, cued, about } = read;
-    const { fullNames, isDocument, title, view } = this.passage;
-    const derive = isDocument ? inDocument : deriveQuestions;
-    const derived = derive(sentence, span, spans, this.#context);
+    const { fullNames, holders, isDocument, title, view } = this.passage;
+    const derived = isDocument
+      ? inDocument(sentence, span, spans, this.#context, this.#stated)
+      : deriveQuestions(sentence, span, spans, this.#context);
     const subjects = askedAbout(sentence, span, spans, this.#context, this.passage);
     const features = salienceFeatures(span, sentence, spans, view);
     return {
@@ -154,7 +160,11 @@ export class SentenceReader {
       sentence,
       span,
       cloze: clozeQuestions(sentence, this.#previous, span, spans),
-      derived: derived.map((question) => withFullNames(question, fullNames)),
+      derived: withHolders(
+        derived.map((question) => withFullNames(question, fullNames)),
+        holders,
+        span.text,
+      ),
       relations: relationsOf(cued, sentence, span, subjects),
       keywords: this.#keywords(read, span, subjects),
       tabled: null,
@@ -166,8 +176,12 @@ export class SentenceReader {
     };
   }
 
-  #keywords({ sentence, spans, names }: ReadSentence, span: Span, subjects: readonly string[]): readonly string[] {
+  #keywords(read: ReadSentence, span: Span, subjects: readonly string[]): readonly string[] {
     const { isDocument, title } = this.passage;
+    const { sentence: whole, spans: all, names } = read;
+    // Words of another clause ask for that one's value.
+    const sentence = isDocument ? partWith(whole, span, all, this.#context) : whole;
+    const spans = all.filter(({ start, end }) => start >= sentence.start && end <= sentence.end);
     const around = { stated: this.#stated, section: this.#section, title };
     const topics = isDocument ? topicsOf(sentence, span, spans, around) : [];
     const nearby = nearbyNames(sentence, names, span.text, subjects, this.#earlierNames);
@@ -196,12 +210,14 @@ function askedAbout(
   span: Span,
   spans: readonly Span[],
   context: Context,
-  { fullNames, introduced }: WholePassage,
+  { fullNames, introduced, isDocument, holders }: WholePassage,
 ): string[] {
   const { antecedent, aliases, protagonist } = context;
   const statement = takeStatementApart(sentence, spans, antecedent);
   const subject =
     statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
+  // A document's prose is about many things, and not about what its title names or who has a part in it.
+  if (isDocument) return subject !== null && isOwnName(subject, holders) ? [subject] : [];
   const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
   const subjects = [subject, protagonist, name?.text ?? null, ...introduced]
     .filter((text) => text !== null)
@@ -210,9 +226,16 @@ function askedAbout(
     (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
   );
   return different
-    .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
+    .filter((text) => /\p{Lu}/u.test(text) && text.length <= maxNameChars && !containsWords(text, span.text))
     .slice(0, rules.subjectsPerFact);
 }
+
+function isOwnName(subject: string, holders: Holders): boolean {
+  const name = subject.replace(/^the /u, '');
+  return /^\p{Lu}/u.test(name) && name.length <= maxNameChars && !holders.has(name);
+}
+
+const maxNameChars = 60;
 
 /** Adds the answers that occur in the sentence and are not among its spans. They replace spans inside them. */
 function withAnswers(spans: readonly Span[], { start, text }: TextRange, answers: readonly string[]): Span[] {

@@ -15,7 +15,8 @@ export function spokenNames(thing: string, kindOfThing: string | null): string[]
   const [, document] = /^(\p{Lu}\p{Ll}+) (?:No\.?|Nr\.?|number|#) ?\S+$/u.exec(thing) ?? [];
   if (document !== undefined) return [thing, `the ${inLowerCase(document)}`];
   const [, version] = /^(?:version|release) (\d\S*)$/u.exec(thing) ?? [];
-  if (version !== undefined) return [thing, version];
+  if (version !== undefined)
+    return [thing, version, ...(kindOfThing === null ? [] : [`${kindOfThing} ${version}`]), `v${version}`];
   const [, noun, quality] = /^([^,]{3,}), (.+)$/u.exec(thing) ?? [];
   if (noun !== undefined && quality !== undefined) return [thing, noun, ...qualified(noun, quality)];
   const [, named, code] = /^(the \p{Ll}.*|\p{Lu}\p{L}+(?: \p{L}+)*) ((?=\S*\d)\S*[\p{Lu}-]\S*)$/u.exec(thing) ?? [];
@@ -71,6 +72,11 @@ function plainName(name: string): string {
   return name.replace(/^(?:the|an?) /u, '').toLowerCase();
 }
 
+/** "low season" says when, and nobody buys one. */
+export function isPeriod(column: string): boolean {
+  return /\b(?:season|period|(?:peak|day|night)[ -]?time)$/u.test(column);
+}
+
 /** Names of a column: for "1 week" also "one week" and "a week", for "return" "a return". */
 export function columnNames(column: string): string[] {
   const [, count = '', unit = ''] = /^(\d{1,2}) (\p{Ll}+)$/u.exec(column) ?? [];
@@ -78,6 +84,7 @@ export function columnNames(column: string): string[] {
   if (count !== '' && word !== undefined) {
     return [column, ...(count === '1' ? [`${articleOf(unit)} ${unit}`] : []), `${word} ${unit}`];
   }
+  if (isPeriod(column)) return [`the ${column}`];
   const isNamed = /^[\p{N}\p{Lu}]/u.test(column) || copulaOf(column) === 'are';
   return [isNamed ? column : `${articleOf(column)} ${column}`];
 }

@@ -79,7 +79,7 @@ test('where a column has one name, each cell keeps another name of its row for t
   const nameIn = (question: string): string | undefined => names.find((name) => question.includes(name));
   const kept = ['low season', 'mid season', 'high season'].map((column) => {
     const { asked, test: held = '' } = toldQuestions({ ...cell, column }, 'money');
-    const [, name = ''] = /^What is charged for an? (?:low|mid|high) season for (.+)\?$/u.exec(held) ?? [];
+    const [, name = ''] = /^In the (?:low|mid|high) season, what is charged for (.+)\?$/u.exec(held) ?? [];
     assert.ok(names.includes(name), held);
     assert.ok(!asked.some((question) => nameIn(question) === name), `${name} is trained`);
     return name;
@@ -123,7 +123,7 @@ test('only in places a price is asked for with "in" or "with"', () => {
     assert.doesNotMatch(question, /\b(?:in|with) (?:an )?adult/iu);
   const lake = questionsOf({ ...fare, measure: 'price', row: 'A Lakeside', column: 'low season' }, 'money');
   for (const name of ['Lakeside', 'A Lakeside'])
-    assert.ok(lake.includes(`How much is a low season for ${name}?`), name);
+    assert.ok(lake.includes(`How much is ${name} in the low season?`), name);
   const zone = questionsOf({ ...fare, row: 'Zone A', column: '1 day' }, 'money');
   assert.ok(zone.some((question) => question.includes('in Zone A')));
 });

@@ -6,6 +6,7 @@ import { capitalised, copulaOf, isEvent, isPersonName, type Told as AnyTold } fr
 import { kindsOf } from '../english/kinds.js';
 import { rules } from '../rules.js';
 import type { SpanKind } from '../spans/spans.js';
+import { phonePattern } from '../spans/valuePatterns.js';
 import { wordingsFor } from './keyWordings.js';
 import { crossedNames, ofCrossing } from './crossingWordings.js';
 import { inLowerCase, isNoun, spokenNames } from './spokenNames.js';
@@ -74,7 +75,8 @@ function ofAttribute({ key: written, subject, noun, answer }: Attribute, kind: S
   // "dimensions (W x H x D)": nobody asks with what stands in brackets.
   const key = written.replace(/ ?\([^()]*\)/gu, '').replace(/^qty\.?$/u, 'quantity');
   const own = wordingsFor(key, { answer, noun });
-  const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
+  const isPhone =
+    phonePattern.test(answer) || (kind !== 'date' && /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer));
   const isTime = kind === 'time' && own.length === 0 && isEvent(key);
   const isPerson = kind === 'name' && own.length === 0 && isSomebody(key, answer);
   const isFlag = /^(?:yes|no)$/iu.test(answer);

@@ -5,6 +5,7 @@ import type { PassageView } from '../spans/salience.js';
 import { findSpans, type Span } from '../spans/spans.js';
 import { fullNamesOf, introducedBy, protagonistOf, type FullNames } from '../spans/statement.js';
 import { isAboutDocument, isDocument, protagonistOfDocument, titleOf } from './documentProse.js';
+import { codesIn, holdersIn, type Holders } from './namesInDocument.js';
 import type { Template } from './relations/relation.js';
 import { relationTable } from './templates.js';
 
@@ -16,6 +17,9 @@ export interface WholePassage {
   readonly title: string | null;
   readonly protagonist: string | null;
   readonly fullNames: FullNames;
+  /** See `codesIn`. */
+  readonly codes: readonly string[];
+  readonly holders: Holders;
   readonly relations: readonly Template[];
   readonly firstSentence: TextRange | undefined;
   /** Names that the first sentence introduces as the passage's topic. */
@@ -39,6 +43,8 @@ export async function wholePassage(
     title: titleOf(text, told),
     protagonist,
     fullNames: fullNamesOf(names),
+    codes: codesIn(told),
+    holders: isOfDocument ? holdersIn(text, told) : new Map<string, string>(),
     relations: relationTable(text),
     firstSentence,
     introduced: firstSentence === undefined ? [] : introducedBy(firstSentence, findSpans(firstSentence, text)),

@@ -19,6 +19,8 @@ export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb}
  */
 const commonSubject = new RegExp(
   [
+    // "A lamp costs $79 and is changed" is about the lamp.
+    `^${determiner} (?:[\\p{L}-]+ ){0,3}?[\\p{L}-]+(?= (?:costs|weighs|lasts|takes|holds|measures|seats|needs|uses) (?:[$€£]|\\p{N}))`,
     `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
     `^${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )`,
     `^${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})`,

@@ -17,7 +17,7 @@ import {
 import { formOf, isOf, type FormOrigin } from '../forms.js';
 import type { Candidate, Candidates } from '../questions/candidates.js';
 import { mentionOf } from '../questions/contradictions.js';
-import { sharesWord } from '../questions/documentProse.js';
+import { isOfItsWords } from '../questions/documentProse.js';
 import type { Relation } from '../questions/templates.js';
 import type { ToldQuestions } from '../questions/toldQuestions.js';
 import { rules } from '../rules.js';
@@ -70,7 +70,8 @@ export async function teach(
   await askForEach(lesson, drafts.filter(isProse), 0);
   await askForLists(lesson, drafts, isContradicted, plan);
   for (const draft of drafts) {
-    for (const question of draft.derived.slice(0, rules.derivedPerFact)) addForm(draft, question, 'derived');
+    const most = draft.document === null ? rules.derivedPerFact : rules.derivedPerDocumentFact;
+    for (const question of draft.derived.slice(0, most)) addForm(draft, question, 'derived');
   }
   for (let round = 1; round <= rules.askRounds; round++) {
     const wanting = drafts.filter((draft) => isProse(draft) && draft.forms.size < enoughForms);
@@ -205,7 +206,7 @@ function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: stri
   const question = text.trim();
   // About a document a small teacher asks much that has nothing to do with the sentence.
   const isOwn = draft.document !== null && (origin === 'asked' || origin === 'listed' || origin === 'rephrased');
-  if (isOwn && !sharesWord(question, draft.about, draft.document.title)) return;
+  if (isOwn && !isOfItsWords(question, draft.about, draft.document.title)) return;
   if (isQuestion(question, draft.answer) && namesOnly(question, draft.about)) {
     const key = questionKey(question);
     if (!draft.forms.has(key))

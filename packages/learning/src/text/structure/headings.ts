@@ -8,6 +8,8 @@ import type { Place } from './sayList.js';
  */
 export function under(heading: string, { title }: Place): Pick<Place, 'title' | 'subject' | 'section' | 'caption'> {
   const below = { title, section: null, caption: heading };
+  const release = versionIn(heading);
+  if (release !== null) return { ...below, subject: `version ${release.version}` };
   if (heading.endsWith('?') || heading.length > maxSubject) return { ...below, subject: null };
   if (isGeneric(heading)) return { ...below, subject: title };
   const name = nameIn(heading);
@@ -27,7 +29,8 @@ const kindsOfPart =
   'key|technical|product|main|basic|general|quick|contact|additional|important|personal|further|other|company|project';
 const parts =
   'specifications?|specs|details|facts|data|data ?sheet|features|overview|information|info|summary|profile|' +
-  'description|introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance|faqs?';
+  'description|introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance|faqs?|' +
+  "what['’]s new|change ?log|release notes|version history|added|changed|improved|deprecated|removed|fixed|security";
 const generic = new RegExp(`^(?:the )?(?:(?:${kindsOfPart}) )?(?:${parts})$`, 'iu');
 
 /** "Venta R9" of "VENTA R9: TECHNICAL DATA". */
@@ -48,18 +51,27 @@ export function namesSomething(heading: string): boolean {
   return /\p{N}|\s\p{Lu}/u.test(heading);
 }
 
-/** In a changelog, "3.2.0 (2025-03-18)" says when that version came. */
-export function releaseIn(heading: string): Said | null {
-  const [, version, day] = release.exec(heading) ?? [];
-  if (version === undefined || day === undefined) return null;
-  const subject = `version ${version}`;
+/** In a changelog, "3.2.0 (2025-03-18)" says when that version came. `title` names the document. */
+export function releaseIn(heading: string, title: string | null): Said | null {
+  const release = versionIn(heading);
+  if (release === null) return null;
+  const [subject, day] = [`version ${release.version}`, release.day];
+  // "Changelog" names no program, and "Tarn 3 release notes" does by its beginning.
+  const name = (title ?? '').replace(/ (?:change ?log|release notes|version history|releases)$/iu, '');
+  const noun = /^\p{Lu}[\p{L}\p{N} -]*$/u.test(name) && !isGeneric(name) ? name : null;
   return {
-    text: `Version ${version} was released on ${day}.`,
-    told: { kind: 'attribute', key: 'release date', subject, noun: null, moment: null, answer: day },
+    text: `Version ${release.version} was released on ${day}.`,
+    told: { kind: 'attribute', key: 'release date', subject, noun, moment: null, answer: day },
   };
 }
 
-const date = '\\d{4}-\\d{2}-\\d{2}|\\d{1,2} \\p{L}{3,9} \\d{4}|\\p{L}{3,9} \\d{1,2},? \\d{4}';
+function versionIn(heading: string): { readonly version: string; readonly day: string } | null {
+  const [, version, day] = release.exec(heading) ?? [];
+  return version === undefined || day === undefined ? null : { version, day };
+}
+
+const timestamp = '[T ]\\d{2}:\\d{2}(?::\\d{2})?(?:Z|[+-]\\d{2}:?\\d{2})?';
+const date = `\\d{4}-\\d{2}-\\d{2}(?:${timestamp})?|\\d{1,2} \\p{L}{3,9} \\d{4}|\\p{L}{3,9} \\d{1,2},? \\d{4}`;
 const release = new RegExp(
   `^(?:version |release )?\\[?v?(\\d+(?:\\.\\d+)+[\\w.-]*)\\]?[ (–—-]+(?:released (?:on )?)?(${date})\\)?$`,
   'iu',

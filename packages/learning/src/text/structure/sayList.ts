@@ -89,8 +89,29 @@ function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): str
 export function statementOf(text: string, { subject, section }: Pick<Place, 'subject' | 'section'>): Said | null {
   const pair = pairOf(text);
   if (pair === null || opensPhrase.test(pair.key)) return null;
+  if (announcing.test(pair.key) || isClause(pair.value)) return announced(pair);
   if (section !== null) return saidInSection(pair, section);
   return subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
+}
+
+/** "New: notes can be shared" and "Note: the door is locked" say what stands behind the label. */
+function announced({ key, value }: Pair): Said {
+  const text = capitalised(value);
+  if (!announcing.test(key) || keptLabel.test(key)) return asWritten(`${key}: ${value}`);
+  return newsIn(text) ?? asWritten(isClause(value) ? text : `${key}: ${value}`);
+}
+
+/** A change, which is no attribute of anything. */
+const announcing =
+  /^(?:new|added?|addition|improved?|improvement|enhanced|enhancement|changed?|updated?|update|fix(?:ed)?|bug ?fix|removed?|dropped|deprecated|security|breaking(?: change)?|note|important|please note|tip|attention|warning|hint|nb)$/iu;
+/** Without them the rest would say the opposite. */
+const keptLabel = /^(?:fix(?:ed)?|bug ?fix|removed?|dropped|deprecated|security)$/iu;
+
+/** "notes can be shared", "the app now opens quickly": a sentence of its own, and no value. */
+function isClause(value: string): boolean {
+  return /^(?:\p{L}[\p{L}\p{N}'’-]* ){1,6}(?:is|are|was|were|can|cannot|may|must|will|should|no longer|now \p{Ll}+s)\b/u.test(
+    value,
+  );
 }
 
 /**
