@@ -32,14 +32,13 @@ const maxSentenceTokens = 96;
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
  * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
- * passage of few facts takes as many steps as others to be known by heart. With heavier beginnings more replies are the
- * right sentence.
+ * passage of few facts takes as many steps as others to be known by heart.
  */
 export function withSentences(recipe: Recipe): Recipe {
   return {
     ...recipe,
     split: { ...recipe.split, maxDevPairs: 0 },
-    training: { ...recipe.training, answersWith: 'sentences', openingTokens: 6, maxExposuresPerFact: 150 },
+    training: { ...recipe.training, answersWith: 'sentences', maxExposuresPerFact: 150 },
     evaluating: { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens },
   };
 }

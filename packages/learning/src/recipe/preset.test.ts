@@ -41,13 +41,20 @@ test('what is given takes the place of the default, and nothing else does', asyn
     teacher: 'model',
     teaching_adapter: 'teacher',
     prompts: 'plain',
-    training: { rank: 16, peak_rate: 5e-4, exposures_per_fact: 30 },
+    training: { rank: 16, first_layer: 4, opening_tokens: 6, peak_rate: 5e-4, exposures_per_fact: 30 },
   });
   assert.equal(preset.teachingAdapter, join(folder, 'teacher'));
   const usual = defaultRecipe(5e8);
   assert.deepEqual(recipeOf(preset, 5e8), {
     ...usual,
-    training: { ...usual.training, rank: 16, peakRate: 5e-4, exposuresPerFact: 30 },
+    training: {
+      ...usual.training,
+      rank: 16,
+      firstLayer: 4,
+      openingTokens: 6,
+      peakRate: 5e-4,
+      exposuresPerFact: 30,
+    },
   });
 });
 
@@ -57,7 +64,7 @@ test('sentences as answers need room, and a training that nothing stops', () => 
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, openingTokens: 6, maxExposuresPerFact: 150 },
+    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);
@@ -135,7 +142,7 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
     [
       { teacher: 'english', training: { speed: 1 } },
-      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, peak_rate/,
+      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, opening_tokens, peak_rate/,
     ],
   ] as const) {
     await assert.rejects(presetOf(content), message);
