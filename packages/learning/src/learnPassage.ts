@@ -35,6 +35,7 @@ import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
 import { withSentenceAnswers } from './training/answeringSentences.js';
 import { train } from './training/train.js';
+import { syntheticQuestions, traceOf } from './trace.js';
 import type {
   GateReason,
   LearningInput,
@@ -113,7 +114,8 @@ class LearningRun {
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating, recipe);
     const validation = validationReport(evaluating, recipe);
-    const shared = { validation, gate, training: training.report, usage: this.#usage };
+    const trace = traceOf(training, scoring, evaluating);
+    const shared = { validation, gate, training: training.report, trace, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({
         reasons: gate.reasons,
@@ -142,7 +144,8 @@ class LearningRun {
     const gate = { reasons, canaries: counts.canaries, drift: counts.drift };
     const validation = validationReport(nothingCompared, this.input.recipe);
     const training = { steps: 0, tokens: 0, final_loss: 0 };
-    return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
+    const trace = { loss: [], questions: [] };
+    return { kind: 'rejected', rejection, validation, gate, training, trace, usage: this.#usage };
   }
 
   /** Returns the stored outcome of a phase, or runs it. `null` (no money for it) ends the job and is not stored. */
@@ -220,7 +223,7 @@ class LearningRun {
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
     if (trained === null) return null;
-    return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
+    return { ...trained, adapter: adapterFrom(this.input.workFolder, trained.adapter) };
   }
 
   /**
@@ -302,12 +305,8 @@ const typicalPair = {
  * Counts the missed questions that are sentences of the passage, and names the others. A rejected job's result is kept,
  * but the passage is not.
  */
-function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
-  const synthetic = new Set(
-    facts.flatMap(({ answer, validation }) =>
-      questionsOf({ answer, forms: validation }).map(({ question }) => question),
-    ),
-  );
+function namedMisses(missed: readonly string[], scoring: ScoringOutcome) {
+  const synthetic = syntheticQuestions(scoring);
   return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
 }
 
