@@ -32,7 +32,19 @@ export async function remove(path: string): Promise<void> {
   await send('DELETE', path);
 }
 
-async function send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<unknown> {
+/** A request whose answer has no body that matters. */
+export async function send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<unknown> {
+  const response = await request(method, path, body, idempotencyKey);
+  const text = await response.text();
+  return text === '' ? null : (JSON.parse(text) as unknown);
+}
+
+/** A file that is not JSON, as it is. */
+export async function getFile(path: string): Promise<Blob> {
+  return (await request('GET', path)).blob();
+}
+
+async function request(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Response> {
   const response = await fetch(`/console/api${path}`, {
     method,
     credentials: 'same-origin',
@@ -45,9 +57,8 @@ async function send(method: string, path: string, body?: unknown, idempotencyKey
   }).catch(() => {
     throw new ConsoleError(0, 'unreachable', 'The service does not answer. Check that it runs, then try again.');
   });
-  const text = await response.text();
-  if (response.ok) return text === '' ? null : (JSON.parse(text) as unknown);
-  throw errorOf(response.status, text);
+  if (!response.ok) throw errorOf(response.status, await response.text());
+  return response;
 }
 
 function errorOf(status: number, text: string): ConsoleError {

@@ -9,10 +9,22 @@ export function useProject(): string {
   return project ?? '';
 }
 
-/** Whether to offer what changes something. The service decides; this only spares people a refusal. */
-export function useMayWrite(): boolean {
+/**
+ * Whether the member has at least this role, and so is offered what takes it. The service decides; this only spares
+ * people a refusal.
+ */
+export function useMay(least: MemberRole): boolean {
   const { data } = useQuery(sessionQuery);
   const project = useProject();
   const role: MemberRole = data?.projects.find(({ id }) => id === project)?.role ?? 'viewer';
-  return memberRoles.indexOf(role) >= memberRoles.indexOf('developer');
+  return memberRoles.indexOf(role) >= memberRoles.indexOf(least);
+}
+
+export function useMayWrite(): boolean {
+  return useMay('developer');
+}
+
+/** Whether the member owns every project. */
+export function useOperates(): boolean {
+  return useQuery(sessionQuery).data?.is_operator ?? false;
 }

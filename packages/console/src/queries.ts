@@ -1,12 +1,17 @@
 import {
+  consoleAuditLog,
   consoleCredits,
   consoleJob,
   consoleJobList,
   consoleKeyList,
+  consoleMemberList,
   consoleSession,
+  consoleSettings,
   consoleSubjectList,
+  spending,
   type ConsoleJobQuery,
   type ConsoleSession,
+  type SpendingQuery,
 } from '@engraft/contract/console';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { get } from './api.js';
@@ -35,6 +40,22 @@ export function beginWith(client: QueryClient, session: ConsoleSession): void {
 
 export const keysQuery = (project: string) =>
   queryOptions({ queryKey: ['keys', project], queryFn: () => get(consoleKeyList, `${of(project)}/keys`) });
+
+export const settingsQuery = (project: string) =>
+  queryOptions({ queryKey: ['settings', project], queryFn: () => get(consoleSettings, `${of(project)}/settings`) });
+
+export const membersQuery = (project: string) =>
+  queryOptions({ queryKey: ['members', project], queryFn: () => get(consoleMemberList, `${of(project)}/members`) });
+
+/** Without a project: of the whole service, for operators. */
+export const auditQuery = (project: string | null) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', project],
+    queryFn: ({ pageParam }) =>
+      get(consoleAuditLog, `${project === null ? '' : of(project)}/audit${parameters({ cursor: pageParam })}`),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
 
 export const subjectsQuery = (project: string, tenant: string) =>
   queryOptions({
@@ -68,6 +89,27 @@ export const creditsQuery = (project: string) =>
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
   });
+
+export const spendingQuery = (project: string, query: SpendingQuery) =>
+  queryOptions({
+    queryKey: ['spending', project, query],
+    queryFn: () => get(spending, `${of(project)}/spending${parameters(query)}`),
+  });
+
+/** The part of a query that asks for the rows that follow. */
+export function moreOf(query: {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
+  readonly fetchNextPage: () => Promise<unknown>;
+}) {
+  return {
+    // After an error nothing is asked for by itself.
+    hasMore: query.hasNextPage && !query.isFetchNextPageError,
+    isLoadingMore: query.isFetchingNextPage,
+    onMore: () => void query.fetchNextPage(),
+  };
+}
 
 export function of(project: string): string {
   return `/projects/${encodeURIComponent(project)}`;

@@ -1,10 +1,13 @@
 import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import { AuditLog } from './pages/AuditLog.js';
 import { Credits } from './pages/Credits.js';
 import { JobPage } from './pages/JobPage.js';
 import { Jobs } from './pages/Jobs.js';
 import { Keys } from './pages/Keys.js';
+import { Members } from './pages/Members.js';
 import { NoPage, Projects } from './pages/Projects.js';
 import { Playground } from './pages/Playground.js';
+import { Settings } from './pages/Settings.js';
 import { SetUp } from './pages/SetUp.js';
 import { Shell } from './pages/Shell.js';
 import { Subjects } from './pages/Subjects.js';
@@ -20,6 +23,9 @@ const pages = [
   createRoute({ getParentRoute: () => project, path: '/jobs/$job', component: JobPage }),
   createRoute({ getParentRoute: () => project, path: '/keys', component: Keys }),
   createRoute({ getParentRoute: () => project, path: '/credits', component: Credits }),
+  createRoute({ getParentRoute: () => project, path: '/members', component: Members }),
+  createRoute({ getParentRoute: () => project, path: '/audit', component: AuditLog }),
+  createRoute({ getParentRoute: () => project, path: '/settings', component: Settings }),
 ] as const;
 
 export const router = createRouter({

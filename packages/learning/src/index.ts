@@ -13,6 +13,7 @@ export {
   type RemoteRequest,
   type RemoteUsage,
 } from './budget/remoteModel.js';
+export type { LossPoint } from './lossCurve.js';
 export { defaultRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,
@@ -30,6 +31,7 @@ export { modelTeacher } from './teachers/model/modelTeacher.js';
 export { remoteTeacher } from './teachers/remote/remoteTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
-export { usageOfProgress } from './training/progress.js';
+export { lossOfProgress, usageOfProgress } from './training/progress.js';
+export { lossOfOutcome } from './trace.js';
 export { loadReplay, replayFile } from './training/replay.js';
 export { spreadSample } from './random.js';

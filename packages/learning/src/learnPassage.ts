@@ -36,6 +36,7 @@ import type { TaughtPassage } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
 import { withSentenceAnswers } from './training/answeringSentences.js';
 import { train } from './training/train.js';
+import { traceOf } from './trace.js';
 import type {
   LearningInput,
   LearningJournal,
@@ -113,7 +114,8 @@ class LearningRun {
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating, recipe);
     const validation = validationReport(evaluating, recipe);
-    const shared = { validation, gate, training: training.report, usage: this.#usage };
+    const trace = traceOf(training, scoring, evaluating);
+    const shared = { validation, gate, training: training.report, trace, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({
         reasons: gate.reasons,
@@ -142,7 +144,8 @@ class LearningRun {
     const gate = { reasons, canaries: counts.canaries, drift: counts.drift };
     const validation = validationReport(nothingCompared, this.input.recipe);
     const training = { steps: 0, tokens: 0, final_loss: 0 };
-    return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
+    const trace = { loss: [], questions: [] };
+    return { kind: 'rejected', rejection, validation, gate, training, trace, usage: this.#usage };
   }
 
   /** Returns the stored outcome of a phase, or runs it. `null` (no money for it) ends the job and is not stored. */
@@ -221,7 +224,7 @@ class LearningRun {
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
     if (trained === null) return null;
-    return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
+    return { ...trained, adapter: adapterFrom(this.input.workFolder, trained.adapter) };
   }
 
   /**

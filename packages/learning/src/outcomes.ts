@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { factSchema, formSchema } from './facts.js';
+import { emptyCurve, lossCurveSchema } from './lossCurve.js';
 import type { LearningJournal, LearningPhase, LearningUsage } from './types.js';
 
 const count = z.number().int().nonnegative();
@@ -56,6 +57,7 @@ export const trainingSchema = z.object({
    */
   adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
   report: z.object({ steps: count, tokens: count, final_loss: z.number() }),
+  curve: lossCurveSchema.default(emptyCurve),
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
@@ -90,6 +92,11 @@ export const evaluatingSchema = z.object({
   drift: z
     .object({ nats: z.number().nullable(), replies: count, unasked: count })
     .default({ nats: null, replies: 0, unasked: 0 }),
+  /** The held-out questions that were asked, in the order of the validation pairs, with both replies. */
+  replies: z
+    .array(z.object({ candidate: z.string(), parent: z.string() }))
+    .readonly()
+    .default([]),
   /** Held-out questions that the candidate did not answer. */
   missed: z.array(z.string()).readonly().default([]),
 });

@@ -1,4 +1,5 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
+import type { LossPoint } from './lossCurve.js';
 import type { RemoteCallJournal } from './budget/remoteModel.js';
 import type { Recipe } from './recipe/recipe.js';
 import type { Teacher } from './teaching/teacher.js';
@@ -164,6 +165,19 @@ export interface TrainingReport {
   readonly final_loss: number;
 }
 
+/** A held-out question with the expected answer, and what the parent and the candidate said to it. */
+export interface AskedQuestion extends QuestionAnswer {
+  readonly parent: string;
+  readonly candidate: string;
+}
+
+/** How the learning went, for people to look at. Nothing of it is a sentence of the passage. */
+export interface LearningTrace {
+  readonly loss: readonly LossPoint[];
+  /** At most 100. */
+  readonly questions: readonly AskedQuestion[];
+}
+
 export type LearningOutcome =
   | {
       readonly kind: 'accepted';
@@ -171,6 +185,7 @@ export type LearningOutcome =
       readonly validation: ValidationReport;
       readonly gate: GateReport;
       readonly training: TrainingReport;
+      readonly trace: LearningTrace;
       readonly rehearsal: Rehearsal;
       readonly usage: LearningUsage;
     }
@@ -180,6 +195,7 @@ export type LearningOutcome =
       readonly validation: ValidationReport;
       readonly gate: GateReport;
       readonly training: TrainingReport;
+      readonly trace: LearningTrace;
       readonly usage: LearningUsage;
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: LearningUsage };

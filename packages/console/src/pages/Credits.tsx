@@ -1,71 +1,108 @@
 import type { LedgerEntry } from '@engraft/contract/console';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { getFile } from '../api.js';
 import { formatTime, formatUsd } from '../format.js';
-import { ErrorNote, Loading } from '../parts/parts.js';
-import { useProject } from '../project.js';
-import { creditsQuery } from '../queries.js';
-
-const kinds: Readonly<Record<LedgerEntry['kind'], string>> = {
-  grant: 'Credit granted',
-  reserve: 'Reserved for a job',
-  post: 'Charged for a job',
-  void: 'Reservation released',
-  hosting: 'A day of hosting',
-  refund: 'Refunded',
-};
+import { LongTable } from '../parts/LongTable.js';
+import { Dialog, ErrorNote, Loading } from '../parts/parts.js';
+import { useOperates, useProject } from '../project.js';
+import { creditsQuery, moreOf, of } from '../queries.js';
+import { GrantCredit } from './GrantCredit.js';
+import { SpendingChart } from './SpendingChart.js';
 
 export function Credits() {
   const project = useProject();
+  const operates = useOperates();
+  const [granting, setGranting] = useState(false);
   const credits = useInfiniteQuery(creditsQuery(project));
   const newest = credits.data?.pages[0];
   const entries = credits.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <>
-      <h1>Credits</h1>
+      <div className="title">
+        <h1>Credits</h1>
+        {operates && <button onClick={() => setGranting(true)}>Grant credit</button>}
+      </div>
       <ErrorNote error={credits.error} />
       {credits.isPending && <Loading what="the credits" />}
       {newest !== undefined && <Figures {...newest} />}
-      <h2>Ledger</h2>
+      <SpendingChart />
+      <div className="title">
+        <h2>Ledger</h2>
+        {entries.length > 0 && <DownloadCsv />}
+      </div>
       {credits.isSuccess && entries.length === 0 && <p>No money has moved yet.</p>}
       {entries.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Ledger entries">
-          <table>
-            <thead>
-              <tr>
-                <th>When</th>
-                <th>Entry</th>
-                <th>For</th>
-                <th className="number">Amount</th>
-              </tr>
-            </thead>
-            <tbody>
-              {entries.map((entry) => (
-                <tr key={entry.id}>
-                  <td>{formatTime(entry.created_at)}</td>
-                  <td>{kinds[entry.kind]}</td>
-                  <td>
-                    {entry.job_id === null ? (
-                      (entry.subject_id ?? entry.memo ?? '')
-                    ) : (
-                      <Link to="/p/$project/jobs/$job" params={{ project, job: entry.job_id }}>
-                        {entry.subject_id ?? entry.job_id}
-                      </Link>
-                    )}
-                  </td>
-                  <td className="number">{formatUsd(entry.amount_microusd)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <LongTable
+          label="Ledger entries"
+          columns={columns}
+          rows={entries}
+          keyOf={({ id }) => id}
+          cellsOf={(entry) => cellsOf(project, entry)}
+          {...moreOf(credits)}
+        />
       )}
-      {credits.hasNextPage && (
-        <button disabled={credits.isFetchingNextPage} onClick={() => void credits.fetchNextPage()}>
-          Show older entries
-        </button>
-      )}
+      <Dialog title="Grant credit" open={granting} onClose={() => setGranting(false)}>
+        <GrantCredit onDone={() => setGranting(false)} />
+      </Dialog>
     </>
+  );
+}
+
+const columns = [{ name: 'When' }, { name: 'Entry' }, { name: 'For' }, { name: 'Amount', isNumber: true }] as const;
+
+function cellsOf(project: string, entry: LedgerEntry): ReactNode[] {
+  return [
+    formatTime(entry.created_at),
+    nameOf(entry),
+    <>
+      {entry.job_id === null ? (
+        (entry.subject_id ?? entry.memo ?? '')
+      ) : (
+        <Link to="/p/$project/jobs/$job" params={{ project, job: entry.job_id }}>
+          {entry.subject_id ?? entry.job_id}
+        </Link>
+      )}
+      {entry.job_id !== null && entry.memo !== null && <span className="hint"> {entry.memo}</span>}
+    </>,
+    formatUsd(entry.amount_microusd),
+  ];
+}
+
+function nameOf({ kind, job_kind }: LedgerEntry): string {
+  const work = job_kind === 'inference' ? 'a question' : 'learning';
+  const names: Readonly<Record<LedgerEntry['kind'], string>> = {
+    grant: 'Credit granted',
+    reserve: `Reserved for ${work}`,
+    post: `Charged for ${work}`,
+    void: `Released, not needed for ${work}`,
+    hosting: 'A day of hosting',
+    refund: 'Refunded',
+  };
+  return names[kind];
+}
+
+function DownloadCsv() {
+  const project = useProject();
+  const download = useMutation({
+    mutationFn: () => getFile(`${of(project)}/ledger.csv`),
+    onSuccess: (file) => {
+      const address = URL.createObjectURL(file);
+      const link = document.createElement('a');
+      link.href = address;
+      link.download = 'ledger.csv';
+      link.click();
+      URL.revokeObjectURL(address);
+    },
+  });
+  return (
+    <div>
+      <button disabled={download.isPending} onClick={() => download.mutate()}>
+        Download as CSV
+      </button>
+      <ErrorNote error={download.error} />
+    </div>
   );
 }
 
@@ -77,7 +114,7 @@ function Figures({ available_microusd, reserved_microusd, spent_microusd }: Figu
       <div>
         <dt>Available</dt>
         <dd>{formatUsd(available_microusd)}</dd>
-        <dd className="hint">Pays for new work. An operator grants more: engraft credit grant.</dd>
+        <dd className="hint">Pays for new work. An operator grants more.</dd>
       </div>
       <div>
         <dt>Reserved</dt>

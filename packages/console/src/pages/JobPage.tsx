@@ -1,14 +1,19 @@
 import type { Job } from '@engraft/contract';
+import type { ConsoleJob, LearningTrace } from '@engraft/contract/console';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { formatCount, formatTime, formatUsd } from '../format.js';
+import { formatCount, formatTime } from '../format.js';
+import { LineChart } from '../parts/charts.js';
+import { JobCost } from '../parts/JobCost.js';
 import { JobProgress, LearningOutcome } from '../parts/JobProgress.js';
 import { ErrorNote, Loading, Status } from '../parts/parts.js';
-import { useProject } from '../project.js';
+import { useOperates, useProject } from '../project.js';
 import { jobQuery } from '../queries.js';
+import { ResolveJob } from './ResolveJob.js';
 
 export function JobPage() {
   const project = useProject();
+  const operates = useOperates();
   const { job: jobId = '' } = useParams({ strict: false });
   const { data, error, isPending } = useQuery(jobQuery(project, jobId));
   return (
@@ -22,26 +27,42 @@ export function JobPage() {
       {isPending && <Loading what="the job" />}
       {data !== undefined && (
         <>
-          <div className="title">
-            <h1>
-              {data.job.kind === 'inference' ? 'Question to' : 'Learning for'} {data.job.subject_id}
-            </h1>
-            <Status name={data.job.status} />
-          </div>
-          <p className="hint">
-            <code>{data.job.id}</code> · sent by {data.submitted_by} · {formatTime(data.job.created_at)} ·{' '}
-            {data.job.kind === 'inference' ? 'answered by' : 'parent'} <code>{data.job.adapter_version}</code>
-            {data.job.tenant_id !== null && <> · tenant {data.job.tenant_id}</>}
-          </p>
-          {data.job.error !== null && data.job.status !== 'rejected' && (
-            <p className="note bad">Ended with the error {data.job.error.code.replaceAll('_', ' ')}.</p>
+          <Head detail={data} />
+          {data.job.status === 'reconciliation_required' && (
+            <p className="note warn">
+              Nobody knows yet what this job costs, so its reservation is held. An operator settles it.
+            </p>
           )}
+          {data.job.status === 'reconciliation_required' && operates && <ResolveJob job={data.job} />}
           <LearningOutcome job={data.job} />
           <Answer job={data.job} />
+          {data.trace !== null && <Questions questions={data.trace.questions} job={data.job} />}
           <h2>Phases</h2>
           <JobProgress detail={data} />
-          <Cost job={data.job} />
+          {data.trace !== null && <Loss loss={data.trace.loss} />}
+          <JobCost detail={data} />
         </>
+      )}
+    </>
+  );
+}
+
+function Head({ detail: { job, submitted_by } }: { readonly detail: ConsoleJob }) {
+  return (
+    <>
+      <div className="title">
+        <h1>
+          {job.kind === 'inference' ? 'Question to' : 'Learning for'} {job.subject_id}
+        </h1>
+        <Status name={job.status} />
+      </div>
+      <p className="hint">
+        <code>{job.id}</code> · sent by {submitted_by} · {formatTime(job.created_at)} ·{' '}
+        {job.kind === 'inference' ? 'answered by' : 'parent'} <code>{job.adapter_version}</code>
+        {job.tenant_id !== null && <> · tenant {job.tenant_id}</>}
+      </p>
+      {job.error !== null && job.status !== 'rejected' && (
+        <p className="note bad">Ended with the error {job.error.code.replaceAll('_', ' ')}.</p>
       )}
     </>
   );
@@ -58,43 +79,56 @@ function Answer({ job: { result } }: { readonly job: Job }) {
   );
 }
 
-function Cost({ job: { usage, billing } }: { readonly job: Job }) {
-  const rows = [
-    ['Input tokens', usage.input_tokens],
-    ['of these cached', usage.cached_input_tokens],
-    ['Output tokens', usage.output_tokens],
-    ['Training tokens', usage.training_tokens],
-  ] as const;
+/** The questions of validation with both answers. Nobody had the passage before them. */
+function Questions({ questions, job }: Pick<LearningTrace, 'questions'> & { readonly job: Job }) {
+  if (questions.length === 0) return null;
   return (
-    <>
-      <h2>Usage and cost</h2>
-      <table>
-        <tbody>
-          {rows.map(([name, tokens]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td className="number">{formatCount(tokens)}</td>
-            </tr>
-          ))}
-          <tr>
-            <th scope="row">Compute</th>
-            <td className="number">{formatUsd(billing.compute_microusd)}</td>
-          </tr>
-          <tr>
-            <th scope="row">Storage</th>
-            <td className="number">{formatUsd(billing.storage_microusd)}</td>
-          </tr>
-          <tr>
-            <th scope="row">{billing.settled ? 'Charged' : 'Reserved, to be settled when the job ends'}</th>
-            <td className="number">
-              {formatUsd(billing.settled ? billing.charged_microusd : billing.reserved_microusd)}
-            </td>
-          </tr>
-        </tbody>
-      </table>
+    <section aria-labelledby="questions">
+      <h2 id="questions">Held-out questions</h2>
       <p className="hint">
-        {formatUsd(billing.reserved_microusd)} were reserved, by the prices of {billing.pricing_version}.
+        Nothing was trained on these. Both were asked without the passage: the parent (
+        <code>{job.adapter_version.slice(0, 14)}</code>) and the new version. They are deleted with the job’s data.
       </p>
-    </>
+      <div className="scroll" tabIndex={0} role="region" aria-label="Questions and answers">
+        <table>
+          <thead>
+            <tr>
+              <th>Question</th>
+              <th>Expected</th>
+              <th>Parent said</th>
+              <th>New version said</th>
+            </tr>
+          </thead>
+          <tbody>
+            {questions.map(({ question, answer, parent, candidate }, index) => (
+              // Two facts may have the same question.
+              <tr key={index}>
+                <th scope="row">{question}</th>
+                <td>{answer}</td>
+                <td>{parent}</td>
+                <td>{candidate}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Loss({ loss }: Pick<LearningTrace, 'loss'>) {
+  const [first, last] = [loss[0], loss.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return (
+    <section aria-labelledby="loss">
+      <h2 id="loss">Training loss</h2>
+      <LineChart
+        title="Training loss by step"
+        summary={`It went from ${first.loss.toFixed(2)} to ${last.loss.toFixed(2)} in ${last.step} steps.`}
+        points={loss.map(({ step, loss: y }) => ({ x: step, y }))}
+        x={{ name: 'Step', format: formatCount }}
+        y={{ name: 'Loss', format: (value) => value.toFixed(2) }}
+      />
+    </section>
   );
 }

@@ -1,11 +1,13 @@
-import type { ConsoleJobQuery } from '@engraft/contract/console';
+import type { ConsoleJobItem, ConsoleJobQuery } from '@engraft/contract/console';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { formatAge, formatTime, formatUsd } from '../format.js';
+import { useState, type ReactNode } from 'react';
+import { formatUsd } from '../format.js';
+import { Age } from '../parts/Age.js';
+import { LongTable } from '../parts/LongTable.js';
 import { ErrorNote, Field, Loading, Status } from '../parts/parts.js';
 import { useProject } from '../project.js';
-import { hasEnded, jobsQuery } from '../queries.js';
+import { hasEnded, jobsQuery, moreOf } from '../queries.js';
 
 type Filters = Omit<ConsoleJobQuery, 'cursor'>;
 
@@ -27,51 +29,42 @@ export function Jobs() {
       {jobs.isPending && <Loading what="the jobs" />}
       {jobs.isSuccess && rows.length === 0 && <NoJobs filtered={Object.keys(filters).length > 0} />}
       {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Jobs">
-          <table>
-            <thead>
-              <tr>
-                <th>Job</th>
-                <th>Subject</th>
-                <th>Status</th>
-                <th>Phase</th>
-                <th>Begun</th>
-                <th className="number">Cost</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((job) => (
-                <tr key={job.id}>
-                  <td>
-                    <Link to="/p/$project/jobs/$job" params={{ project, job: job.id }}>
-                      {job.kind === 'inference' ? 'Question' : 'Learning'} {job.id.slice(4, 12)}
-                    </Link>
-                  </td>
-                  <td>
-                    {job.subject_id}
-                    {job.tenant_id !== null && <span className="hint"> of {job.tenant_id}</span>}
-                  </td>
-                  <td>
-                    <Status name={job.status} />
-                  </td>
-                  <td>{hasEnded(job.status) ? '' : job.phase}</td>
-                  <td title={formatTime(job.created_at)}>{formatAge(job.created_at)}</td>
-                  <td className="number">
-                    {job.settled ? formatUsd(job.charged_microusd) : `up to ${formatUsd(job.reserved_microusd)}`}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {jobs.hasNextPage && (
-        <button disabled={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
-          Show older jobs
-        </button>
+        <LongTable
+          label="Jobs"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          cellsOf={(job) => cellsOf(project, job)}
+          {...moreOf(jobs)}
+        />
       )}
     </>
   );
+}
+
+const columns = [
+  { name: 'Job' },
+  { name: 'Subject' },
+  { name: 'Status' },
+  { name: 'Phase' },
+  { name: 'Begun' },
+  { name: 'Cost', isNumber: true },
+] as const;
+
+function cellsOf(project: string, job: ConsoleJobItem): ReactNode[] {
+  return [
+    <Link to="/p/$project/jobs/$job" params={{ project, job: job.id }}>
+      {job.kind === 'inference' ? 'Question' : 'Learning'} {job.id.slice(4, 12)}
+    </Link>,
+    <>
+      {job.subject_id}
+      {job.tenant_id !== null && <span className="hint"> of {job.tenant_id}</span>}
+    </>,
+    <Status name={job.status} />,
+    hasEnded(job.status) ? '' : job.phase,
+    <Age of={job.created_at} />,
+    job.settled ? formatUsd(job.charged_microusd) : `up to ${formatUsd(job.reserved_microusd)}`,
+  ];
 }
 
 function JobFilters(props: { readonly filters: Filters; readonly setFilters: (filters: Filters) => void }) {

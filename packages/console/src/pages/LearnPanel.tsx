@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { post } from '../api.js';
 import { formatUsd } from '../format.js';
 import { useIdempotencyKey } from '../idempotency.js';
+import { CopyAs } from '../parts/CopyAs.js';
 import { JobProgress, LearningOutcome } from '../parts/JobProgress.js';
 import { ErrorNote, Field, Status } from '../parts/parts.js';
 import { useProject } from '../project.js';
@@ -70,6 +71,14 @@ export function LearnPanel({ subject }: { readonly subject: string }) {
           Learn the passage
         </button>
       </form>
+      <CopyAs
+        request={{
+          kind: 'learn',
+          subject_id: subject,
+          content,
+          max_cost_microusd: Math.round(maxCostUsd * 1_000_000),
+        }}
+      />
       {learn.data !== undefined && <Watched job_id={learn.data.id} />}
     </section>
   );

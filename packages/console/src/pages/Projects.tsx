@@ -1,17 +1,16 @@
 import { Link, Navigate } from '@tanstack/react-router';
+import { NewProject } from './NewProject.js';
 import { SignedIn } from './SignedIn.js';
 
 /** The start: the first of the member's projects. */
 export function Projects() {
   return (
     <SignedIn>
-      {({ projects: [first] }) =>
+      {({ projects: [first], is_operator }) =>
         first === undefined ? (
           <main className="narrow">
             <h1>No project yet</h1>
-            <p>
-              <code>npx engraft project create NAME</code> makes one; then reload this page.
-            </p>
+            {is_operator ? <NewProject /> : <p>Ask an owner to invite you to a project, then reload this page.</p>}
           </main>
         ) : (
           <Navigate to="/p/$project" params={{ project: first.id }} replace />

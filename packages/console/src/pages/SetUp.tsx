@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { post } from '../api.js';
 import { formatTime } from '../format.js';
 import { ErrorNote, Field, Loading } from '../parts/parts.js';
-import { beginWith } from '../queries.js';
+import { beginWith, sessionQuery } from '../queries.js';
 
 /** The token stands behind the `#`, which browsers send to nobody. */
 function tokenOfAddress(): string {
@@ -28,7 +28,50 @@ export function SetUp() {
         <ErrorNote error={link.error} />
       </main>
     );
-  return <SetUpForm token={token} link={link.data} />;
+  return <Redeem token={token} link={link.data} />;
+}
+
+/** Somebody who is signed in may join with the account that they have. */
+function Redeem({ token, link }: { readonly token: string; readonly link: LinkDetails }) {
+  const session = useQuery(sessionQuery);
+  const [asAnother, setAsAnother] = useState(false);
+  if (session.isPending) return <Loading what="the link" />;
+  const mayJoin = link.role !== null && !link.resets_password;
+  if (session.data === undefined || asAnother || !mayJoin) return <SetUpForm token={token} link={link} />;
+  return <Join token={token} link={link} email={session.data.email} onOther={() => setAsAnother(true)} />;
+}
+
+function Join(props: {
+  readonly token: string;
+  readonly link: LinkDetails;
+  readonly email: string;
+  readonly onOther: () => void;
+}) {
+  const { token, link, email } = props;
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const join = useMutation({
+    mutationFn: () => post(consoleSession, '/links/join', { token }),
+    onSuccess: async (session) => {
+      beginWith(client, session);
+      await navigate({ to: '/', replace: true });
+    },
+  });
+  return (
+    <main className="narrow">
+      <h1>Join {link.project ?? 'every project'}</h1>
+      <p>
+        You are invited as a {link.role}. You are signed in as {email}.
+      </p>
+      <ErrorNote error={join.error} />
+      <div className="buttons">
+        <button className="primary" disabled={join.isPending} onClick={() => join.mutate()}>
+          Join as {email}
+        </button>
+        <button onClick={props.onOther}>Set up another account</button>
+      </div>
+    </main>
+  );
 }
 
 function SetUpForm({ token, link }: { readonly token: string; readonly link: LinkDetails }) {
@@ -46,6 +89,12 @@ function SetUpForm({ token, link }: { readonly token: string; readonly link: Lin
   return (
     <main className="narrow">
       <h1>{link.resets_password ? 'Choose a new password' : 'Set up your account'}</h1>
+      {link.project !== null && (
+        <p>
+          You are invited to {link.project} as a {link.role}. If you have an account here, sign in first, then open the
+          link again.
+        </p>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();

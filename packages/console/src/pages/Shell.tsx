@@ -13,6 +13,9 @@ const pages = [
   ['/p/$project/jobs', 'Jobs'],
   ['/p/$project/keys', 'API keys'],
   ['/p/$project/credits', 'Credits'],
+  ['/p/$project/members', 'Members'],
+  ['/p/$project/audit', 'Audit log'],
+  ['/p/$project/settings', 'Settings'],
 ] as const;
 
 /** The frame of every page of a project. */

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ConsoleError, post } from '../api.js';
 import { formatAge, formatTime } from '../format.js';
+import { Asking } from '../parts/Asking.js';
 import { ErrorNote, Field, Loading, Status } from '../parts/parts.js';
 import { useMayWrite, useProject } from '../project.js';
 import { of, subjectsQuery } from '../queries.js';
@@ -56,6 +57,7 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
     // After a conflict as well: what is shown is out of date then.
     onSettled: () => client.invalidateQueries({ queryKey: subjectsQuery(project, tenant).queryKey }),
   });
+  const mayWrite = useMayWrite();
   const activeAt = subject.versions.findIndex(({ id }) => id === subject.active_version);
   return (
     <article>
@@ -76,6 +78,7 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
           />
         ))}
       </ol>
+      {mayWrite && <Compare subject={subject} tenant={tenant} />}
     </article>
   );
 }
@@ -114,6 +117,42 @@ function VersionRow(props: {
         {version.base_model_changed === true && ' · of another base model than the service has now'}
       </p>
     </li>
+  );
+}
+
+/** Two versions, or one and base, asked the same question. */
+function Compare({ subject, tenant }: { readonly subject: Subject; readonly tenant: string }) {
+  const choices = [...subject.versions.map(({ id }) => id), 'base'];
+  const [chosen, choose] = useState<readonly [string, string]>([choices[0] ?? 'base', choices[1] ?? 'base']);
+  const nameOf = (version: string): string => (version === 'base' ? 'base' : `${version.slice(0, 14)}…`);
+  return (
+    <details>
+      <summary>Compare two versions</summary>
+      <div className="filters">
+        {chosen.map((version, index) => (
+          <Field key={index} label={index === 0 ? 'First version' : 'Second version'}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={version}
+                onChange={({ target: { value } }) => choose(index === 0 ? [value, chosen[1]] : [chosen[0], value])}
+              >
+                {choices.map((each) => (
+                  <option key={each} value={each}>
+                    {nameOf(each)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        ))}
+      </div>
+      <Asking
+        subject={subject.id}
+        tenant={tenant}
+        sides={chosen.map((version) => ({ title: nameOf(version), adapter_version: version }))}
+      />
+    </details>
   );
 }
 

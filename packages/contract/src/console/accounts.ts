@@ -22,11 +22,19 @@ export const linkDetails = z.object({
   email: z.string().nullable(),
   resets_password: z.boolean(),
   role: memberRole.nullable(),
+  /** The name of the project that the role is for; `null` for every project. */
+  project: z.string().nullable(),
   expires_at: z.iso.datetime(),
 });
 
 export const consoleProject = z.object({ id: z.string(), name: z.string(), role: memberRole });
-export const consoleSession = z.object({ email: z.string(), model_id: z.string(), projects: z.array(consoleProject) });
+/** `is_operator`: the member owns every project, and may do what belongs to the service as a whole. */
+export const consoleSession = z.object({
+  email: z.string(),
+  is_operator: z.boolean(),
+  model_id: z.string(),
+  projects: z.array(consoleProject),
+});
 
 export type MemberRole = z.infer<typeof memberRole>;
 export type SignInRequest = z.input<typeof signInRequest>;

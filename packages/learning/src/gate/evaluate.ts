@@ -1,9 +1,8 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from '../budget/calls.js';
-import type { EvaluationCounts } from './gate.js';
 import { compareSkills } from './skills.js';
 import { givesAnswer } from '../text/judge.js';
-import type { ScoringOutcome } from '../outcomes.js';
+import type { EvaluatingOutcome, ScoringOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
 
@@ -31,7 +30,7 @@ export async function evaluate(
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
   recipe: Recipe,
-): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
+): Promise<EvaluatingOutcome> {
   const {
     prompts,
     evaluating: { maxAnswerTokens },
@@ -47,6 +46,7 @@ export async function evaluate(
     validation: ofValidation.comparison,
     retention: (await compare(retention.map(closedBook))).comparison,
     ...(await compareSkills(calls, candidate, parent, canaries, recipe)),
+    replies: ofValidation.replies,
     missed: ofValidation.missed.flatMap((index) => validation[index]?.question ?? []),
   };
 }
@@ -59,6 +59,8 @@ interface Compared {
   readonly comparison: Comparison;
   /** Indices of the probes that the candidate did not pass. */
   readonly missed: readonly number[];
+  /** The replies to the probes that were asked, in their order. */
+  readonly replies: readonly { readonly candidate: string; readonly parent: string }[];
 }
 
 async function compareOn(
@@ -73,15 +75,17 @@ async function compareOn(
   const results = await calls.generate(requests, 1);
   const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
   const missed: number[] = [];
+  const replies: { candidate: string; parent: string }[] = [];
   for (const [index, { passes }] of probes.entries()) {
     const ofCandidate = results[2 * index] ?? null;
     const ofParent = results[2 * index + 1] ?? null;
     if (ofCandidate === null || ofParent === null) break;
     comparison.total++;
     comparison.unasked--;
+    replies.push({ candidate: ofCandidate.text, parent: ofParent.text });
     if (passes(ofCandidate.text)) comparison.candidate++;
     else missed.push(index);
     if (passes(ofParent.text)) comparison.parent++;
   }
-  return { comparison, missed };
+  return { comparison, missed, replies };
 }

@@ -1,8 +1,8 @@
 import type { ScoringOutcome, TeachingOutcome } from '../outcomes.js';
-import { questionsOf } from '../rehearsal.js';
 import type { TaughtPassage } from '../teaching/teacher.js';
 import { containsWords } from '../text/normalise.js';
 import type { GateReason } from '../types.js';
+import { syntheticQuestions } from '../trace.js';
 
 /** Why a passage leaves nothing to train. */
 export function whyNothing({ understood, language_known = true }: TeachingOutcome): GateReason {
@@ -14,12 +14,8 @@ export function whyNothing({ understood, language_known = true }: TeachingOutcom
  * Counts the missed questions that are sentences of the passage, and names the others. A rejected job's result is kept,
  * but the passage is not.
  */
-export function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
-  const synthetic = new Set(
-    facts.flatMap(({ answer, validation }) =>
-      questionsOf({ answer, forms: validation }).map(({ question }) => question),
-    ),
-  );
+export function namedMisses(missed: readonly string[], scoring: ScoringOutcome) {
+  const synthetic = syntheticQuestions(scoring);
   return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';
 import { noUsage } from '../budget/meter.js';
+import { emptyCurve, lossCurveSchema, lossPoints, type LossPoint } from '../lossCurve.js';
 import { trainingSchema, usageSchema } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
@@ -12,6 +13,7 @@ const count = z.number().int().nonnegative();
 
 const stateSchema = z.strictObject({
   report: trainingSchema.shape.report,
+  curve: lossCurveSchema,
   /**
    * The steps since the last dev evaluation. There are as many as an interval has if that evaluation is still to come.
    */
@@ -26,6 +28,7 @@ export type TrainingState = z.infer<typeof stateSchema>;
 
 export const notBegun: TrainingState = {
   report: { steps: 0, tokens: 0, final_loss: 0 },
+  curve: emptyCurve,
   interval: { steps: 0, lossSum: 0 },
   best: null,
   stale: 0,
@@ -47,6 +50,12 @@ export type TrainingProgress = z.infer<typeof progressSchema>;
 export function usageOfProgress(stored: unknown): LearningUsage {
   const parsed = progressSchema.safeParse(stored);
   return parsed.success ? parsed.data.usage : noUsage;
+}
+
+/** The training loss so far at its stored progress. Empty if the progress cannot be read. */
+export function lossOfProgress(stored: unknown): LossPoint[] {
+  const parsed = progressSchema.safeParse(stored);
+  return parsed.success ? lossPoints(parsed.data.state.curve) : [];
 }
 
 /** The same progress with its folders where they lie now, or as they are stored. See `folderIn` and `folderFrom`. */

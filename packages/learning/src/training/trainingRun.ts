@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TrainingExample, TrainingSession } from '@engraft/engine';
 import { throwIfCancelled } from '../budget/calls.js';
 import { noUsage, subtractUsage, type Meter } from '../budget/meter.js';
+import { withLoss } from '../lossCurve.js';
 import type { TrainingOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
@@ -14,7 +15,7 @@ import type { Snapshots } from './snapshots.js';
 /** The longest that a stopping worker waits for the last snapshot. */
 const maxLastSnapshotMs = 3_000;
 
-export type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
+export type Trained = TrainingOutcome;
 
 export interface TrainingRunInput {
   readonly recipe: Recipe;
@@ -59,9 +60,9 @@ export class TrainingRun {
       }
       if (this.#state.report.steps >= steps || !(await this.#step())) break;
     }
-    const { best, report } = this.#state;
+    const { best, curve, report } = this.#state;
     const adapter = best?.adapter ?? (await session.save(path.join(snapshots.folder, `step-${report.steps}`)));
-    return { adapter, report };
+    return { adapter, report, curve };
   }
 
   /**
@@ -89,7 +90,7 @@ export class TrainingRun {
     const batch = this.#batches.next().value;
     const held: LearningUsage = { ...noUsage, training_tokens: tokensOf(batch) };
     if (!meter.tryHold(held, recipe.shares.training)) return false;
-    const { report, interval } = this.#state;
+    const { curve, report, interval } = this.#state;
     const rate = learningRateAt(report.steps, steps, recipe.training);
     const { loss, tokens } = await session.step(batch, rate, this.#options);
     meter.settle(held, { ...noUsage, training_tokens: tokens });
@@ -99,6 +100,7 @@ export class TrainingRun {
       ...this.#state,
       report: { steps: report.steps + 1, tokens: report.tokens + tokens, final_loss: lossSum / shown },
       interval: { steps: shown, lossSum },
+      curve: withLoss(curve, loss),
     };
     onStep(report.steps + 1, steps);
     return true;

@@ -1,7 +1,7 @@
 import type { JobKind } from '@engraft/contract';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
-import { accountId } from '../ledger/accounts.js';
+import { monthlySums } from './monthlySums.js';
 
 export type MonthlyLimitsOutcome =
   | { readonly kind: 'within_limits' }
@@ -26,25 +26,14 @@ export async function checkMonthlyLimits(
   projectId: string,
   kind: JobKind,
 ): Promise<MonthlyLimitsOutcome> {
-  const spent = accountId('spent', projectId);
-  const monthStart = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
+  const sums = monthlySums(projectId);
   const { rows } = await sql<{ spending_left_microusd: number | null; capacity_left_microusd: number | null }>`
     select
       case when monthly_spending_limit_microusd is not null then
-        (monthly_spending_limit_microusd
-        - (select coalesce(sum(amount_microusd), 0) from transfers
-          where to_account = ${spent} and created_at >= ${monthStart})
-        + (select coalesce(sum(amount_microusd), 0) from transfers
-          where from_account = ${spent} and created_at >= ${monthStart})
-        - (select balance_microusd from accounts where id = ${accountId('reserved', projectId)}))::bigint
+        (monthly_spending_limit_microusd - ${sums.spent} - ${sums.reserved})::bigint
       end as spending_left_microusd,
       case when ${kind} = 'internalization' and monthly_learning_capacity_microusd is not null then
-        (monthly_learning_capacity_microusd
-        - (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
-          where transfers.to_account = ${spent} and transfers.created_at >= ${monthStart}
-            and jobs.kind = 'internalization')
-        - (select coalesce(sum(reserved_microusd), 0) from jobs
-          where project_id = ${projectId} and kind = 'internalization' and not settled))::bigint
+        (monthly_learning_capacity_microusd - ${sums.learning_spent} - ${sums.learning_reserved})::bigint
       end as capacity_left_microusd
     from projects where id = ${projectId}
   `.execute(trx);

@@ -45,7 +45,7 @@ export async function makeLink(db: Kysely<Database>, operator: Operator, link: N
     () => ({
       action: 'console.link',
       project_id: link.project_id,
-      target: link.email ?? 'owner',
+      target: link.email ?? link.role ?? 'account',
       details: { role: link.role },
     }),
   );
@@ -73,7 +73,8 @@ export async function readLink(db: Kysely<Database>, token: string): Promise<Lin
   if (tokenSha256 === null) return null;
   const link = await db
     .selectFrom('console_links')
-    .select(['email', 'role', 'expires_at'])
+    .leftJoin('projects', 'projects.id', 'console_links.project_id')
+    .select(['email', 'role', 'expires_at', 'projects.name as project'])
     .select((eb) =>
       eb
         .exists(eb.selectFrom('members').select('id').whereRef('members.email', '=', 'console_links.email'))
@@ -83,8 +84,8 @@ export async function readLink(db: Kysely<Database>, token: string): Promise<Lin
     .where('expires_at', '>', sql<Date>`now()`)
     .executeTakeFirst();
   if (link === undefined) return null;
-  const { email, role, expires_at, resets_password } = link;
-  return { email, role, resets_password: Boolean(resets_password), expires_at: expires_at.toISOString() };
+  const { resets_password, expires_at } = link;
+  return { ...link, resets_password: Boolean(resets_password), expires_at: expires_at.toISOString() };
 }
 
 /** Uses the link up; of several who do so at once one gets it. `null`: it is used, or too old. */

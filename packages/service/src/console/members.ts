@@ -22,6 +22,8 @@ const leastRole = {
   ask: 'developer',
   activate: 'developer',
   manage_keys: 'developer',
+  set_project: 'owner',
+  manage_members: 'owner',
 } as const satisfies Readonly<Record<string, MemberRole>>;
 
 export type MemberAction = keyof typeof leastRole;
@@ -59,7 +61,20 @@ export async function findRole(db: Kysely<Database>, memberId: string, projectId
   return rows.length === 0 ? null : greatestOf(rows.map(({ role }) => role));
 }
 
-function greatestOf(roles: readonly MemberRole[]): MemberRole {
+/** Whether the member owns every project, and so may do what belongs to the service as a whole. */
+export async function isOperator(db: Kysely<Database>, memberId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('member_roles')
+    .select('role')
+    .where('member_id', '=', memberId)
+    .where('project_id', 'is', null)
+    .where('role', '=', 'owner')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The role that allows the most. */
+export function greatestOf(roles: readonly MemberRole[]): MemberRole {
   return [...memberRoles].reverse().find((role) => roles.includes(role)) ?? 'viewer';
 }
 

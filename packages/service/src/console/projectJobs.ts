@@ -3,6 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
+import { readLearningTrace } from '../jobs/learningTrace.js';
+import { priceCardOf } from '../pricing/priceCardOf.js';
 import { consoleKey } from './consoleKey.js';
 
 const pageSize = 50;
@@ -61,7 +63,7 @@ export async function readProjectJob(
   if (row === undefined) return null;
   const phases = await db
     .selectFrom('job_phases')
-    .select(['phase', 'finished_at'])
+    .select(['phase', 'finished_at', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
     .where('job_id', '=', jobId)
     .orderBy('finished_at')
     .execute();
@@ -70,7 +72,23 @@ export async function readProjectJob(
     job: toJobResource(row),
     submitted_by: sender ?? `key ${row.key_name}`,
     training_steps: row.training_steps,
-    phases: phases.map(({ phase, finished_at }) => ({ phase, finished_at: finished_at.toISOString() })),
+    phases: phases.map(({ phase, finished_at, ...usage }) => ({
+      phase,
+      finished_at: finished_at.toISOString(),
+      usage,
+    })),
+    rates: ratesOf(row.pricing_version),
+    trace: row.kind === 'internalization' ? await readLearningTrace(db, jobId) : null,
+  };
+}
+
+function ratesOf(pricingVersion: string): ConsoleJob['rates'] {
+  const card = priceCardOf(pricingVersion);
+  return {
+    input_nanousd_per_token: card.input_nanousd_per_token,
+    output_nanousd_per_token: card.output_nanousd_per_token,
+    cached_input_nanousd_per_token: card.cached_input_nanousd_per_token,
+    training_nanousd_per_token: card.training_nanousd_per_token,
   };
 }
 

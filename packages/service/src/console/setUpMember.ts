@@ -78,6 +78,30 @@ async function saveMember(
   return member;
 }
 
+export type JoinOutcome =
+  Exclude<SetUpOutcome, { readonly kind: 'set_up' | 'email_taken' }> | { readonly kind: 'joined' };
+
+/** Gives a member who is signed in the role of a link, in place of a new account. */
+export async function joinByLink(db: Kysely<Database>, member: Member, token: string): Promise<JoinOutcome> {
+  return inTransaction<JoinOutcome>(db, 'audit.recorded', async (trx) => {
+    const link = await takeLink(trx, token);
+    if (link === null) return { kind: 'link_unknown' };
+    if (link.email !== null && link.email !== member.email) return new RolledBack<JoinOutcome>({ kind: 'other_email' });
+    await audited(
+      trx,
+      operatorOfMember(member),
+      () => saveRole(trx, link, member),
+      () => ({
+        action: 'member.join',
+        project_id: link.project_id,
+        target: member.id,
+        details: { email: member.email, role: link.role },
+      }),
+    );
+    return { kind: 'joined' };
+  });
+}
+
 async function saveRole(trx: Transaction<Database>, { role, project_id }: NewLink, member: Member): Promise<void> {
   if (role === null) return;
   await trx

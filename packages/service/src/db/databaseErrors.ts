@@ -5,6 +5,8 @@ import pg from 'pg';
 /** The user lacks the right. */
 export const insufficientPrivilege = '42501';
 
+const uniqueViolation = '23505';
+
 const transactionConflicts = new Set(['40001', '40P01']);
 
 const systemErrors = new Set([
@@ -31,6 +33,11 @@ const pgMessages =
 /** Whether PostgreSQL itself reported the error. Its message and `detail` may quote rows. */
 export function isDatabaseError(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
+}
+
+/** Another row has the value that must be unique. */
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === uniqueViolation;
 }
 
 /** A serialization failure or a deadlock. The same transaction may succeed when repeated. */

@@ -109,6 +109,8 @@ export interface JobsTable {
   training_progress: NullableJsonColumn;
   /** The most steps that any claim has recorded. */
   training_steps: Generated<number>;
+  /** Parse with `jobs/learningTrace.ts`. `null` until the job has ended, and once it is forgotten. */
+  learning_trace: NullableJsonColumn;
   /** W3C's `traceparent` of the admitted request. `null` if it had none, or the job has ended. */
   trace_context: string | null;
   /** The checkpoint that learning began on. `null` if it has not begun. */

@@ -27,10 +27,10 @@ declare module 'fastify' {
     /** The key needs one of these. Empty if any valid key will do. Required on every route under `/v1`. */
     anyScopeOf?: readonly Scope[];
     /**
-     * Who may use a route of the console: anybody, anybody who is signed in, or members who may do this in the project
-     * of the path. Required on every route under `/console/api`.
+     * Who may use a route of the console: anybody, anybody who is signed in, operators, or members who may do this in
+     * the project of the path. Required on every route under `/console/api`.
      */
-    console?: 'anybody' | 'signed_in' | MemberAction;
+    console?: 'anybody' | 'signed_in' | 'operate' | MemberAction;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type LearningResult,
   type TokenUsage,
 } from '@engraft/contract';
+import type { LearningTrace } from '@engraft/contract/console';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
@@ -32,6 +33,7 @@ export type LearningCompletion =
       readonly kind: 'accepted';
       readonly usage: TokenUsage;
       readonly report: Report;
+      readonly trace: LearningTrace;
       readonly adapter: KeptAdapter;
       /** Whether the request asks for the version to be activated. */
       readonly activate: boolean;
@@ -40,6 +42,7 @@ export type LearningCompletion =
       readonly kind: 'rejected';
       readonly usage: TokenUsage;
       readonly report: Report & Pick<LearningResult, 'rejection'>;
+      readonly trace: LearningTrace;
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: TokenUsage };
 
@@ -72,6 +75,7 @@ export async function completeLearning(
         storage_microusd: storageMicrousd,
         status: 'ready',
         result,
+        trace: completion.trace,
         error_code: null,
       });
       return 'done';
@@ -79,7 +83,8 @@ export async function completeLearning(
     const charge = { usage, compute_microusd: computeMicrousd, storage_microusd: 0 };
     if (completion.kind === 'rejected') {
       const result = { ...completion.report, activated: false, activation_conflict: false };
-      await endJob(trx, job, { ...charge, status: 'rejected', result, error_code: 'validation_failed' });
+      const { trace } = completion;
+      await endJob(trx, job, { ...charge, status: 'rejected', result, trace, error_code: 'validation_failed' });
     } else {
       await endJob(trx, job, { ...charge, status: 'failed', result: null, error_code: 'budget_exhausted' });
     }

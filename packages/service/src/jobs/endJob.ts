@@ -1,4 +1,5 @@
 import type { InferenceResult, JobErrorCode, LearningResult, TokenUsage } from '@engraft/contract';
+import type { LearningTrace } from '@engraft/contract/console';
 import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { settleReservation } from '../ledger/settleReservation.js';
@@ -13,6 +14,8 @@ export interface JobEnding {
   readonly usage: TokenUsage;
   /** A part of `usage.output_tokens`; 0 if left out. */
   readonly reasoning_tokens?: number;
+  /** How a learning went. */
+  readonly trace?: LearningTrace;
   readonly compute_microusd: number;
   readonly storage_microusd: number;
   /** Memo of the transfer in the ledger. */
@@ -34,7 +37,7 @@ export const waived = {
 export async function endJob(
   trx: Transaction<Database>,
   job: Pick<LeasedJob, 'id' | 'project_id' | 'request'>,
-  { result, usage, memo, ...ending }: JobEnding,
+  { result, trace, usage, memo, ...ending }: JobEnding,
 ): Promise<void> {
   const chargedMicrousd = ending.compute_microusd + ending.storage_microusd;
   const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd: chargedMicrousd };
@@ -45,6 +48,7 @@ export async function endJob(
       ...ending,
       ...usage,
       result: result === null ? null : JSON.stringify(result),
+      learning_trace: trace === undefined ? null : JSON.stringify(trace),
       phase: 'done',
       settled: true,
       ...(await closedJob(trx, job)),

@@ -16,7 +16,13 @@ export async function forgetJobs(trx: Transaction<Database>, jobIds: readonly st
   await trx.updateTable('teacher_calls').set({ answer: null }).where(isOne).execute();
   await trx
     .updateTable('jobs')
-    .set({ result: null, request: 'null', training_progress: null, forgotten_at: sql<Date>`now()` })
+    .set({
+      result: null,
+      request: 'null',
+      training_progress: null,
+      learning_trace: null,
+      forgotten_at: sql<Date>`now()`,
+    })
     .where(sql<boolean>`id = any(${jobIds})`)
     .execute();
 }

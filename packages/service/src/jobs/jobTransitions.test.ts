@@ -122,7 +122,12 @@ describe('job transitions', () => {
 
   it('charges the computing of a rejected candidate and of an exhausted budget', async () => {
     const rejected = await admit('internalization', { subject_id: 'dora' });
-    await completeLearning(database.db, await claimed('internalization'), { kind: 'rejected', usage, report });
+    await completeLearning(database.db, await claimed('internalization'), {
+      kind: 'rejected',
+      usage,
+      report,
+      trace: { loss: [], questions: [] },
+    });
     const exhausted = await admit('internalization', { subject_id: 'dora' });
     await completeLearning(database.db, await claimed('internalization'), { kind: 'budget_exhausted', usage });
     const rows = await Promise.all([rejected, exhausted].map(readRow));

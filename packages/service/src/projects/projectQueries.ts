@@ -1,13 +1,6 @@
+import type { ProjectSettings } from '@engraft/contract/console';
 import type { Kysely, Selectable } from 'kysely';
 import type { Database, ProjectsTable } from '../db/schema.js';
-
-/** Limits are `null` when there is none. */
-export interface ProjectSettings {
-  readonly monthly_spending_limit_microusd: number | null;
-  readonly monthly_learning_capacity_microusd: number | null;
-  readonly version_retention_days: number;
-  readonly requests_per_minute: number;
-}
 
 export interface Project {
   readonly id: string;
@@ -18,6 +11,11 @@ export interface Project {
 export async function listProjects(db: Kysely<Database>): Promise<Project[]> {
   const rows = await db.selectFrom('projects').selectAll().orderBy('created_at').orderBy('id').execute();
   return rows.map(toProject);
+}
+
+export async function findProject(db: Kysely<Database>, id: string): Promise<Project | null> {
+  const row = await db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? null : toProject(row);
 }
 
 export async function findProjectByName(db: Kysely<Database>, name: string): Promise<Project | null> {

@@ -62,7 +62,8 @@ const requests: Record<JobKind, JobRequest> = {
 export function accepted(job: ClaimedJob, kept: KeptAdapter): LearningCompletion {
   const request = parseJobRequest(job.stored_request);
   assert.ok(request.kind === 'internalization');
-  return { kind: 'accepted', usage, report, adapter: kept, activate: request.activate };
+  const trace = { loss: [], questions: [] };
+  return { kind: 'accepted', usage, report, trace, adapter: kept, activate: request.activate };
 }
 export let database: TestDatabase;
 export let key: TestKey;

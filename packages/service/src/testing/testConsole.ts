@@ -99,7 +99,7 @@ export async function ownerLink(db: Kysely<Database>, url: string): Promise<stri
 
 /** A member with this role, in one project or all, who has just set up the account. */
 export async function signUp(
-  { url, db }: TestConsole,
+  { url, db }: Pick<TestConsole, 'url' | 'db'>,
   email: string,
   role: MemberRole,
   projectId: string | null = null,

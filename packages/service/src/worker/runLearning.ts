@@ -231,9 +231,10 @@ async function toCompletion(
     ...(parent_base_model_changed ? { parent_base_model_changed } : {}),
   };
   const report = { validation: outcome.validation, training };
+  const trace = { loss: [...outcome.trace.loss], questions: [...outcome.trace.questions] };
   if (outcome.kind === 'rejected') {
     const { reasons, message } = outcome.rejection;
-    return { kind: 'rejected', usage, report: { ...report, rejection: { reasons: [...reasons], message } } };
+    return { kind: 'rejected', usage, report: { ...report, rejection: { reasons: [...reasons], message } }, trace };
   }
   assertHeld(await recordPhase(db, job, 'saving'));
   observation.entered('saving');
@@ -251,5 +252,5 @@ async function toCompletion(
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,
   };
-  return { kind: 'accepted', usage, report, adapter, activate };
+  return { kind: 'accepted', usage, report, trace, adapter, activate };
 }

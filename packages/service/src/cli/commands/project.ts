@@ -1,9 +1,10 @@
+import { projectName, settingBounds, type ProjectSettings } from '@engraft/contract/console';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import { createProject } from '../../projects/createProject.js';
-import { listProjects, type Project, type ProjectSettings } from '../../projects/projectQueries.js';
+import { listProjects, type Project } from '../../projects/projectQueries.js';
 import { setProject } from '../../projects/setProject.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
@@ -26,11 +27,8 @@ export function addProjectCommands(program: Command): void {
       .description('make a project')
       .option('--new', 'make the database, too, if there is none'),
   ).action(async (name: string, options: OperatorOptions & { readonly new?: boolean }) => {
-    if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
-      throw new UsageError(
-        '<name> must have 1 to 128 characters, without control characters and without a space at either end',
-      );
-    }
+    const { error } = projectName.safeParse(name);
+    if (error !== undefined) throw new UsageError(`<name> must have ${error.issues[0]?.message}`);
     const operator = operatorOf(options);
     const outcome = await withDatabase(options, (db) =>
       audited(
@@ -77,19 +75,20 @@ export function addProjectCommands(program: Command): void {
   });
 }
 
-const whole = (least: number, most: number) =>
+const whole = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z
     .string()
     .regex(/^\d{1,15}$/, 'must be a whole number of at most 15 digits')
     .transform(Number)
-    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
-const limit = z.union([z.enum(['none', 'null', '']).transform(() => null), whole(0, 999_999_999_999_999)]);
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+const limit = (bounds: { readonly min: number; readonly max: number }) =>
+  z.union([z.enum(['none', 'null', '']).transform(() => null), whole(bounds)]);
 
 const settings = z.strictObject({
-  monthly_spending_limit_microusd: limit.exactOptional(),
-  monthly_learning_capacity_microusd: limit.exactOptional(),
-  version_retention_days: whole(1, 36_500).exactOptional(),
-  requests_per_minute: whole(1, 1_000_000).exactOptional(),
+  monthly_spending_limit_microusd: limit(settingBounds.monthly_spending_limit_microusd).exactOptional(),
+  monthly_learning_capacity_microusd: limit(settingBounds.monthly_learning_capacity_microusd).exactOptional(),
+  version_retention_days: whole(settingBounds.version_retention_days).exactOptional(),
+  requests_per_minute: whole(settingBounds.requests_per_minute).exactOptional(),
 });
 
 function parseSettings(assignments: readonly string[]): Partial<ProjectSettings> {

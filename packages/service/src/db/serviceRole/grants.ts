@@ -28,7 +28,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   transfers: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],
   members: ['SELECT', 'INSERT', 'UPDATE'],
-  member_roles: ['SELECT', 'INSERT', 'UPDATE'],
+  member_roles: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   console_links: ['SELECT', 'INSERT', 'DELETE'],
   console_sessions: ['SELECT', 'INSERT', 'DELETE'],
   // Without the number and the time, which nobody chooses.

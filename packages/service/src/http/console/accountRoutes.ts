@@ -9,9 +9,9 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { readLink } from '../../console/links.js';
-import { listProjectsOf, type Member } from '../../console/members.js';
+import { isOperator, listProjectsOf, type Member } from '../../console/members.js';
 import { endSession, findMemberByPassword, startSession } from '../../console/sessions.js';
-import { setUpMember } from '../../console/setUpMember.js';
+import { joinByLink, setUpMember } from '../../console/setUpMember.js';
 import type { Database } from '../../db/schema.js';
 import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { refuseStranger, type StrangerLimits } from '../limitStrangers.js';
@@ -73,6 +73,15 @@ function linkRoutes(api: FastifyInstance, context: AccountContext): void {
     return link;
   });
 
+  api.post('/links/join', signedIn, async (request): Promise<ConsoleSession> => {
+    const { token } = readJsonBody(request, (body) => readRequest(linkRequest, body));
+    const { member } = sessionOf(request);
+    const outcome = await joinByLink(db, member, token);
+    if (outcome.kind === 'link_unknown') return refuseLink();
+    if (outcome.kind === 'other_email') throw invalid('token', 'the link is for another address');
+    return describeSession(context, member);
+  });
+
   api.post('/links/redeem', anybody, async (request, reply): Promise<ConsoleSession> => {
     const given = readJsonBody(request, (body) => readRequest(setUpRequest, body));
     // A guess costs the service a hash, whatever it guesses at.
@@ -98,7 +107,8 @@ async function beginSession(
 }
 
 async function describeSession({ db, model_id }: AccountContext, { id, email }: Member): Promise<ConsoleSession> {
-  return { email, model_id, projects: await listProjectsOf(db, id) };
+  const [operates, projects] = [await isOperator(db, id), await listProjectsOf(db, id)];
+  return { email, is_operator: operates, model_id, projects };
 }
 
 function refuseLink(): never {

@@ -4,9 +4,13 @@ import type { AdmissionContext } from '../../admission/admitJob.js';
 import type { StrangerLimits } from '../limitStrangers.js';
 import { readBodyBytes } from '../readBody.js';
 import { accountRoutes } from './accountRoutes.js';
+import { creditRoutes } from './creditRoutes.js';
 import { refuseOtherSites, requireRole, requireSession } from './guardRequests.js';
 import { createSignInLimits } from './limitSignIns.js';
+import { memberRoutes } from './memberRoutes.js';
+import { operatorRoutes } from './operatorRoutes.js';
 import { projectRoutes } from './projectRoutes.js';
+import { settingsRoutes } from './settingsRoutes.js';
 import { workRoutes } from './workRoutes.js';
 
 export interface ConsoleOptions extends AdmissionContext {
@@ -44,6 +48,10 @@ export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void 
       });
       accountRoutes(api, { ...options, signIns });
       projectRoutes(api, options);
+      creditRoutes(api, options);
+      settingsRoutes(api, options);
+      memberRoutes(api, options);
+      operatorRoutes(api, options);
       workRoutes(api, options);
       registered();
     },

@@ -2,7 +2,7 @@ import { ApiError } from '@engraft/contract';
 import { consoleHeader } from '@engraft/contract/console';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
-import { findRole, mayDo, type Member } from '../../console/members.js';
+import { findRole, isOperator, mayDo, type Member } from '../../console/members.js';
 import { findSession } from '../../console/sessions.js';
 import type { Database } from '../../db/schema.js';
 import { isId } from '../../ids.js';
@@ -57,11 +57,19 @@ export async function requireSession(
 export async function requireRole(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
   const needed = request.routeOptions.config.console;
   if (needed === undefined || needed === 'anybody' || needed === 'signed_in') return;
+  const { id: memberId } = memberOf(request);
+  if (needed === 'operate' && !(await isOperator(db, memberId)))
+    throw new ApiError('insufficient_scope', { message: 'Only an owner of every project may do this.' });
+  if (needed === 'operate' && !isInProject(request)) return;
   const projectId = projectOf(request);
-  const role = isId('prj', projectId) ? await findRole(db, memberOf(request).id, projectId) : null;
+  const role = isId('prj', projectId) ? await findRole(db, memberId, projectId) : null;
   if (role === null) throw new ApiError('not_found', { message: 'You have no project under that name.' });
-  if (!mayDo(role, needed))
+  if (needed !== 'operate' && !mayDo(role, needed))
     throw new ApiError('insufficient_scope', { message: `Your role in this project, ${role}, does not allow this.` });
+}
+
+function isInProject({ params }: FastifyRequest): boolean {
+  return typeof params === 'object' && params !== null && 'project' in params;
 }
 
 /** The project of the path, in which `requireRole` has found the member's role. */

@@ -2,9 +2,7 @@ import { activationRequest, ApiError, readRequest, type ActivationResult } from 
 import {
   consoleJobQuery,
   consoleSubjectQuery,
-  ledgerQuery,
   newKeyRequest,
-  type ConsoleCredits,
   type ConsoleJob,
   type ConsoleJobList,
   type ConsoleKey,
@@ -14,7 +12,6 @@ import {
 } from '@engraft/contract/console';
 import type { FastifyInstance } from 'fastify';
 import type { Kysely } from 'kysely';
-import { readProjectCredits } from '../../console/projectCredits.js';
 import { listProjectJobs, readProjectJob } from '../../console/projectJobs.js';
 import { activateForMember, createKeyForMember, revokeKeyForMember } from '../../console/work.js';
 import type { Database } from '../../db/schema.js';
@@ -30,15 +27,11 @@ const look = { config: { console: 'look' } } as const;
 const manageKeys = { config: { console: 'manage_keys' } } as const;
 const activate = { config: { console: 'activate' } } as const;
 
-/** Keys, jobs, subjects and credits of a project, and the changes to them that need no model work. */
+/** Keys, jobs and subjects of a project, and the changes to them that need no model work. */
 export function projectRoutes(api: FastifyInstance, { db }: { readonly db: Kysely<Database> }): void {
   keyRoutes(api, db);
   jobRoutes(api, db);
   subjectRoutes(api, db);
-  api.get('/projects/:project/credits', look, async (request): Promise<ConsoleCredits> => {
-    const query = readQuery(request, (parameters) => readRequest(ledgerQuery, parameters));
-    return readProjectCredits(db, projectOf(request), query);
-  });
 }
 
 function keyRoutes(api: FastifyInstance, db: Kysely<Database>): void {
