@@ -174,8 +174,8 @@ describe('engraft for operators', () => {
       [['--reason', 'x'], /say what to refund/],
       [['--reason', 'x', '--project', 'p'], /say what to refund/],
       [['--reason', 'x', '--job', 'j', '--project', 'p'], /cannot be used with/],
-      [['--reason', 'x', '--job', 'j', '--usd', '0'], /more than zero/],
-      [['--reason', 'x', '--project', 'p', '--hosting-since', 'monday'], /not a timestamp/],
+      [['--reason', 'x', '--job', 'j', '--usd', '0'], /more than 0/],
+      [['--reason', 'x', '--project', 'p', '--hosting-since', 'monday'], /must be a time like/],
       [['--reason', 'x', '--project', 'p', '--hosting-since', '2020-01-01T00:00:00Z', '--usd', '1'], /by whole days/],
     ] as const) {
       const { status, stderr } = await engraft('credit', 'refund', ...args);
