@@ -69,6 +69,11 @@ describe('paths and methods', () => {
         '/v1/completions',
         'There are no completions of a plain prompt; POST /v1/chat/completions takes messages.',
       ],
+      [
+        'POST',
+        '/v1/fim/completions',
+        'There are no completions of a plain prompt; POST /v1/chat/completions takes messages.',
+      ],
       ['POST', '/v1/responses', 'The Responses API is not offered; POST /v1/chat/completions takes messages.'],
       ['GET', '/v1/responses/resp_1', 'The Responses API is not offered; POST /v1/chat/completions takes messages.'],
       ['POST', '/v1/embeddings?x=1', 'Embeddings are not offered; POST /v1/chat/completions answers messages.'],

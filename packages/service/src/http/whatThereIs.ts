@@ -3,7 +3,7 @@ const chat = 'POST /v1/chat/completions';
 /** Paths that OpenAI clients try, and what exists instead. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/models\/./, 'There is one model; GET /v1/models shows it.'],
-  [/^\/v1\/completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
+  [/^\/v1\/(fim\/)?completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
   [/^\/v1\/responses(\/|$)/, `The Responses API is not offered; ${chat} takes messages.`],
   [/^\/v1\/embeddings$/, `Embeddings are not offered; ${chat} answers messages.`],
   [/^\/v1\/chat\/completions\/./, 'Completions are read as jobs: GET /v1/jobs/{id}, with the id of X-Service-Job-Id.'],
