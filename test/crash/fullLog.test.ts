@@ -87,10 +87,10 @@ async function untilEnded({ client }: ServiceProcess, jobId: string): Promise<vo
 
 /** Writes to the log of the database until that ends. Returns what it said last. */
 async function fillLog(dataFolder: string): Promise<string> {
-  const { url, release } = await attachEmbeddedPostgres(dataFolder);
+  const database = await attachEmbeddedPostgres(dataFolder);
   // The service uses the database, too, and alone from now on.
-  await release();
-  const client = new pg.Client({ connectionString: url });
+  await database.release();
+  const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => undefined);
   await client.connect();
   try {

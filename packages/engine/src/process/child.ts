@@ -75,9 +75,9 @@ const addedScores: Readonly<Record<EnginePurpose, number>> = { serving: 200, tra
 const maxScore = 1_000;
 
 /**
- * When memory runs out, Linux kills the process whose score is highest: rather an engine, which is replaced and repeats
- * its work, than the database or the service; and rather a training than answers. Added to the host's own score, because
- * only a privileged process may lower it.
+ * When memory runs out, Linux kills the process whose score is highest: rather an engine, which is replaced and whose
+ * work is repeated, than the database or the service; and rather a training than answers. Added to the host's own
+ * score, because only a privileged process may lower it.
  */
 function offerMemory(purpose: EnginePurpose): void {
   if (process.platform !== 'linux') return;

@@ -208,7 +208,10 @@ export interface TransfersTable {
   amount_microusd: number;
   job_id: string | null;
   version_id: string | null;
-  /** For hosting and its refund: whole days from the version's creation to the beginning of the paid day. `null` in old transfers. */
+  /**
+   * For hosting and its refund: whole days from the version's creation to the beginning of the paid day. `null` in old
+   * transfers.
+   */
   hosting_day: number | null;
   memo: string | null;
   created_at: Timestamp;

@@ -110,10 +110,11 @@ function daysToRefund(trx: Transaction<Database>, { project_id, version_id, char
       // Transfers from before hosting named its days cannot be refunded.
       .where('hosting_day', 'is not', null)
       .$if(version_id !== undefined, (query) => query.where('version_id', '=', version_id ?? ''))
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('transfers as refund')
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('transfers as refund')
               .select(sql`1`.as('one'))
               .whereRef('refund.version_id', '=', 'charge.version_id')
               .whereRef('refund.hosting_day', '=', 'charge.hosting_day')

@@ -34,7 +34,8 @@ export async function mountSmallDisk(bytes: number): Promise<SmallDisk | null> {
     },
     free: () => truncate(filler),
     remove: async () => {
-      await run('umount', [folder]);
+      // Lazily: a process that has just been killed may keep it busy for a moment.
+      await run('umount', ['--lazy', folder]);
       await rm(folder, { recursive: true });
     },
   };

@@ -10,7 +10,7 @@ export interface WorldState {
   readonly accounts: readonly Selectable<AccountsTable>[];
   /** Days of hosting that were charged. */
   readonly hosting: readonly ProjectAmount[];
-  /** Of jobs and of days of hosting. */
+  /** Refunds of jobs and of days of hosting. */
   readonly refunds: readonly ProjectAmount[];
 }
 
