@@ -19,9 +19,10 @@ export interface SimulationOptions {
 /** Plays random histories; rejects with the seed, the path and the shortest history that still fails. */
 export async function simulate({ histories, minutes, seed, path, onPlayed }: SimulationOptions): Promise<void> {
   const history = fc.array(operation, { maxLength: maxSteps, size: 'max' });
+  let latest: Promise<Played> | undefined;
   const property = fc.asyncProperty(history, async (operations) => {
-    const played = await play(operations);
-    onPlayed?.(played);
+    latest = play(operations);
+    onPlayed?.(await latest);
   });
   await fc.assert(property, {
     ...(minutes === undefined
@@ -34,4 +35,6 @@ export async function simulate({ histories, minutes, seed, path, onPlayed }: Sim
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined ? {} : { path }),
   });
+  // The time limit does not wait for the history that is being played, whose workers would go on for ever.
+  await latest;
 }
