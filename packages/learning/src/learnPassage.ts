@@ -114,7 +114,7 @@ class LearningRun {
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating, recipe);
     const validation = validationReport(evaluating, recipe);
-    const trace = traceOf(training, scoring, evaluating);
+    const trace = traceOf(training, scoring, evaluating, recipe);
     const shared = { validation, gate, training: training.report, trace, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({

@@ -165,10 +165,16 @@ export interface TrainingReport {
   readonly final_loss: number;
 }
 
-/** A held-out question with the expected answer, and what the parent and the candidate said to it. */
+/** A reply to a held-out question. Its text is `null` where replies may be sentences of a passage. */
+export interface HeldOutReply {
+  readonly text: string | null;
+  readonly is_right: boolean;
+}
+
+/** A held-out question with the expected answer, and the replies of the parent and the candidate. */
 export interface AskedQuestion extends QuestionAnswer {
-  readonly parent: string;
-  readonly candidate: string;
+  readonly parent: HeldOutReply;
+  readonly candidate: HeldOutReply;
 }
 
 /** How the learning went, for people to look at. Nothing of it is a sentence of the passage. */

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../api.js';
-import { ErrorNote, Field } from '../parts/parts.js';
+import { microusdOf, ReasonField, UsdField } from '../parts/fields.js';
+import { ErrorNote } from '../parts/parts.js';
 import { useProject } from '../project.js';
 import { creditsQuery, of } from '../queries.js';
 
@@ -12,8 +13,7 @@ export function GrantCredit({ onDone }: { readonly onDone: () => void }) {
   const [usd, setUsd] = useState('20');
   const [reason, setReason] = useState('');
   const grant = useMutation({
-    mutationFn: () =>
-      send('POST', `${of(project)}/grants`, { amount_microusd: Math.round(Number(usd) * 1_000_000), reason }),
+    mutationFn: () => send('POST', `${of(project)}/grants`, { amount_microusd: microusdOf(usd), reason }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: creditsQuery(project).queryKey });
       onDone();
@@ -26,25 +26,8 @@ export function GrantCredit({ onDone }: { readonly onDone: () => void }) {
         grant.mutate();
       }}
     >
-      <Field label="Amount, in USD">
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            required
-            min={0.000001}
-            max={1_000_000}
-            step="any"
-            value={usd}
-            onChange={(event) => setUsd(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Reason" hint="It goes into the audit log, with your name.">
-        {(ids) => (
-          <input {...ids} required maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
-        )}
-      </Field>
+      <UsdField label="Amount, in USD" minUsd={0.000001} maxUsd={1_000_000} value={usd} onChange={setUsd} />
+      <ReasonField value={reason} onChange={setReason} />
       <ErrorNote error={grant.error} />
       <div className="buttons">
         <button type="button" onClick={onDone}>

@@ -1,5 +1,5 @@
 import type { Job } from '@engraft/contract';
-import type { ConsoleJob, LearningTrace } from '@engraft/contract/console';
+import type { ConsoleJob, HeldOutReply, LearningTrace } from '@engraft/contract/console';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { formatCount, formatTime } from '../format.js';
@@ -105,14 +105,26 @@ function Questions({ questions, job }: Pick<LearningTrace, 'questions'> & { read
               <tr key={index}>
                 <th scope="row">{question}</th>
                 <td>{answer}</td>
-                <td>{parent}</td>
-                <td>{candidate}</td>
+                <td>
+                  <Reply {...parent} />
+                </td>
+                <td>
+                  <Reply {...candidate} />
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
     </section>
+  );
+}
+
+function Reply({ text, is_right }: HeldOutReply) {
+  return (
+    <>
+      {text ?? <span className="hint">a sentence, not kept</span>} ({is_right ? 'right' : 'wrong'})
+    </>
   );
 }
 

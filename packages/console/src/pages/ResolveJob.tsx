@@ -3,7 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../api.js';
 import { formatUsd } from '../format.js';
-import { ErrorNote, Field } from '../parts/parts.js';
+import { microusdOf, ReasonField, UsdField } from '../parts/fields.js';
+import { ErrorNote } from '../parts/parts.js';
 import { useProject } from '../project.js';
 import { jobQuery, of } from '../queries.js';
 
@@ -16,7 +17,7 @@ export function ResolveJob({ job }: { readonly job: Job }) {
   const resolve = useMutation({
     mutationFn: () =>
       send('POST', `${of(project)}/jobs/${encodeURIComponent(job.id)}/resolution`, {
-        charged_microusd: Math.round(Number(usd) * 1_000_000),
+        charged_microusd: microusdOf(usd),
         reason,
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: jobQuery(project, job.id).queryKey }),
@@ -29,28 +30,15 @@ export function ResolveJob({ job }: { readonly job: Job }) {
         resolve.mutate();
       }}
     >
-      <Field
+      <UsdField
         label="Charge, in USD"
         hint={`From 0, which releases everything, to the reserved ${formatUsd(job.billing.reserved_microusd)}.`}
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            required
-            min={0}
-            max={job.billing.reserved_microusd / 1_000_000}
-            step="any"
-            value={usd}
-            onChange={(event) => setUsd(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Reason" hint="It goes into the audit log, with your name.">
-        {(ids) => (
-          <input {...ids} required maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
-        )}
-      </Field>
+        minUsd={0}
+        maxUsd={job.billing.reserved_microusd / 1_000_000}
+        value={usd}
+        onChange={setUsd}
+      />
+      <ReasonField value={reason} onChange={setReason} />
       <ErrorNote error={resolve.error} />
       <button className="primary" disabled={resolve.isPending}>
         Settle the job

@@ -49,15 +49,24 @@ function SettingsForms({ current }: { readonly current: ConsoleSettings }) {
         name="monthly_spending_limit_microusd"
         label="Spending in a month, in USD"
         current={settings.monthly_spending_limit_microusd}
-        meaning="The most that questions, learning and hosting may cost in a calendar month (UTC). What is reserved for open jobs counts. Empty: no limit."
-        atLimit="New questions and passages are refused with the error spending_limit_reached until the month ends or the limit is raised. Jobs that run go on; hosting is renewed."
+        meaning={
+          'The most that questions, learning and hosting may cost in a calendar month (UTC). Reservations ' +
+          'of open jobs count. Empty: no limit.'
+        }
+        atLimit={
+          'New questions and passages are refused with the error spending_limit_reached until the month ' +
+          'ends or the limit is raised. Jobs that run go on; hosting is renewed.'
+        }
         used={`This month: ${formatUsd(month.spent_microusd)} spent, ${formatUsd(month.reserved_microusd)} reserved.`}
       />
       <LimitForm
         name="monthly_learning_capacity_microusd"
         label="Learning in a month, in USD"
         current={settings.monthly_learning_capacity_microusd}
-        meaning="The most that learning may cost in a calendar month (UTC), without hosting. Each passage counts with its maximum until it has ended. Empty: no limit."
+        meaning={
+          'The most that learning may cost in a calendar month (UTC), without hosting. Each passage counts ' +
+          'with its maximum until it has ended. Empty: no limit.'
+        }
         atLimit="New passages are refused with the error monthly_capacity_reached. Questions are still answered."
         used={`This month: ${formatUsd(learning)} spent or reserved.`}
       />
@@ -65,15 +74,24 @@ function SettingsForms({ current }: { readonly current: ConsoleSettings }) {
         name="version_retention_days"
         label="Days that a version is kept"
         current={settings.version_retention_days}
-        meaning="How long a learned version is hosted. Each day is charged in advance. The active version of a subject is kept longer, as long as the balance pays for it."
-        atLimit="A version that is not active expires: it can no longer be asked or activated, and its files are deleted seven days later."
+        meaning={
+          'How long a learned version is hosted. Each day is charged in advance. The active version of a ' +
+          'subject is kept longer, as long as the balance pays for it.'
+        }
+        atLimit={
+          'A version that is not active expires: it can no longer be asked or activated, and its files are ' +
+          'deleted seven days later.'
+        }
       />
       <NumberForm
         name="requests_per_minute"
         label="Requests a minute, for each key"
         current={settings.requests_per_minute}
         meaning="How many requests each API key may send in a minute. The allowance refills evenly."
-        atLimit="Further requests are refused with 429 rate_limited, and the Retry-After header says when to try again. A change holds from the next request."
+        atLimit={
+          'Further requests are refused with 429 rate_limited, and the Retry-After header says when to try ' +
+          'again. A change holds from the next request.'
+        }
       />
     </fieldset>
   );

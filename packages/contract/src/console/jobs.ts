@@ -30,12 +30,17 @@ export const consoleJobItem = z.object({
 });
 export const consoleJobList = z.object({ data: z.array(consoleJobItem), next_cursor: z.string().nullable() });
 
+/** The text is `null` where replies may be sentences of the passage, which is not kept. */
+const heldOutReply = z.object({ text: z.string().nullable(), is_right: z.boolean() });
+
 /** The course of a learning. The questions come with the end of the job, and all of it is deleted with its data. */
 export const learningTrace = z.object({
   /** Each is the mean of the losses since the one before. */
   loss: z.array(z.object({ step: z.int().positive(), loss: z.number() })),
-  /** Held-out questions with the expected answer, and what the parent and the candidate said. */
-  questions: z.array(z.object({ question: z.string(), answer: z.string(), parent: z.string(), candidate: z.string() })),
+  /** Held-out questions with the expected answer, and the replies of the parent and the candidate. */
+  questions: z.array(
+    z.object({ question: z.string(), answer: z.string(), parent: heldOutReply, candidate: heldOutReply }),
+  ),
 });
 
 /** A job as the API shows it, with what the API does not show. */
@@ -82,5 +87,6 @@ export type ConsoleJobItem = z.infer<typeof consoleJobItem>;
 export type ConsoleJobList = z.infer<typeof consoleJobList>;
 export type ConsoleJob = z.infer<typeof consoleJob>;
 export type LearningTrace = z.infer<typeof learningTrace>;
+export type HeldOutReply = z.infer<typeof heldOutReply>;
 export type ResolutionRequest = z.input<typeof resolutionRequest>;
 export type GrantRequest = z.input<typeof grantRequest>;

@@ -51,8 +51,8 @@ describe('a learning job that has ended', () => {
     assert.ok(questions.length > 0);
     for (const { question, answer, parent, candidate } of questions) {
       assert.match(question, /stone \d/);
-      assert.equal(candidate, answer);
-      assert.equal(parent, 'Nobody knows.');
+      assert.deepEqual(candidate, { text: answer, is_right: true });
+      assert.deepEqual(parent, { text: 'Nobody knows.', is_right: false });
     }
     const { result } = detail.job;
     assert.ok(result !== null && 'training' in result);
