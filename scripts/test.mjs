@@ -78,7 +78,9 @@ async function runTests(files) {
   console.log(`  … ${files.length} test files on ${given ? 'the given' : 'an embedded'} PostgreSQL`);
   try {
     return await new Promise((resolve) => {
-      const child = spawn(process.execPath, ['--enable-source-maps', '--test', '--test-concurrency=2', ...files], {
+      // This reporter repeats what failed at the end, where a log of thousands of lines is read first.
+      const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=2'];
+      const child = spawn(process.execPath, [...options, ...files], {
         cwd: root,
         stdio: ['ignore', 'inherit', 'inherit'],
         env: { ...process.env, ENGRAFT_TEST_DATABASE_URL: given || server.url },
