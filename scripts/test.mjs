@@ -1,5 +1,5 @@
 // `npm test`: installs and builds what is missing, then runs every check; exits non-zero if one fails.
-// `npm test -- packages/engine` runs the tests of one folder only.
+// `npm test -- packages/engine` runs the tests of one folder only, or of one file.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,11 +46,11 @@ function testFiles(only) {
         : [join(folder, 'dist'), ['.'], '.test.js'];
     const files = parts.flatMap((part) => filesIn(join(output, part), ending));
     if (only.length === 0 || only.includes(folder)) return files;
-    // A folder of sources has its tests in the same folder of `dist`.
+    // A folder of sources has its tests in the same folder of `dist`, and `a.test.ts` is `a.test.js` there.
     const inside = only.filter((each) => each.startsWith(`${folder}/`)).map((each) => each.slice(folder.length + 1));
-    const wanted = inside.map((part) => join(root, output, part.replace(/^src(?=\/|$)/, '.')));
+    const wanted = inside.map((part) => join(root, output, part.replace(/^src(?=\/|$)/, '.').replace(/\.ts$/, '.js')));
     return files.filter((file) =>
-      wanted.some((each) => file.startsWith(`${each}${sep}`) || each === join(root, output)),
+      wanted.some((each) => file === each || file.startsWith(`${each}${sep}`) || each === join(root, output)),
     );
   });
 }

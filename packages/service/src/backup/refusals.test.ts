@@ -98,7 +98,7 @@ describe('backup and restore, of what cannot be,', () => {
     );
     assert.deepEqual(await readdir(folder), []);
     await mkdir(path.join(folder, '.restoring'));
-    await assert.rejects(makeDataFolder(folder), /a backup is being restored into it, or that was cut short/);
+    await assert.rejects(makeDataFolder(folder), /a backup is being restored into it; if the restore was cut short/);
   });
 
   it('replaces an earlier backup and no other file, and leaves nothing of one that was interrupted', async () => {

@@ -34,7 +34,7 @@ describe('engraft', () => {
     assert.match(wrongUrl.stderr, /^engraft: DATABASE_URL is not a URL: .*percent-encoded.*\n$/);
     await assertFails(
       2,
-      /<name> must have 1 to 128 characters, without control characters/,
+      /<name> must have 1 to 128 characters, none of them a control character/,
       'project',
       'create',
       'a\u0001b',
