@@ -73,7 +73,7 @@ test('the engine keeps float32 weights within its own bounds unless told', () =>
 
 test('what cannot be meant is refused by the name of its variable', () => {
   const refused: readonly (readonly [string, string, RegExp])[] = [
-    ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS .*"f32"\|"q8"\|"q4"/],
+    ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS must be one of f32, q8, q4$/],
     ['ENGRAFT_PORT', '99999', /^ENGRAFT_PORT must be a number from 0 to 65535$/],
     ['ENGRAFT_BASE_URL', 'localhost:8080', /^ENGRAFT_BASE_URL must start with http:\/\/ or https:\/\/$/],
     ['DATABASE_URL', 'mysql://localhost/x', /^DATABASE_URL must start with postgres:\/\/$/],
