@@ -93,7 +93,7 @@ async function learn(teacher: Teacher, name: string, journal = forgetful): Promi
     recipe,
     replay: (await loadReplay(modelDir)).slice(0, 12),
     budget,
-    seed: 5,
+    seed: 6,
     workFolder: join(folder, name),
   };
   return learnPassage(engine, input, journal);

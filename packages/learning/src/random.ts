@@ -1,4 +1,5 @@
 /** Seeded randomness. A job uses nothing else, so the same job gives the same result. */
+import { createRandom } from '@engraft/engine/random';
 
 /** FNV-1a over the parts: an unsigned 32-bit seed for one named use of a job's seed. */
 export function deriveSeed(seed: number, ...parts: readonly (string | number)[]): number {
@@ -9,15 +10,10 @@ export function deriveSeed(seed: number, ...parts: readonly (string | number)[])
   return hash >>> 0;
 }
 
-/** mulberry32: uniform numbers in [0, 1). */
+/** Uniform numbers in [0, 1). */
 export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
+  const random = createRandom(seed);
+  return () => random.next();
 }
 
 /** A new array in random order, sorted by a random key for each item. */

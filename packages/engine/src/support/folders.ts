@@ -5,6 +5,7 @@ import { readBoundedFile } from './boundedFile.js';
 import { EngineError } from '../engine.js';
 import { partialName, removeLeftovers } from './partial.js';
 import { isStorageFull } from './storageFull.js';
+import { makeSyncedFolder, syncFolder } from './syncedFolders.js';
 
 /** @throws EngineError `adapter_invalid` when it is not a file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
@@ -50,31 +51,11 @@ export async function buildFolder(folder: string, build: (partial: string) => Pr
   }
 }
 
-/** Makes a folder and its missing parents. A power cut would lose each unless its parent is synced. */
-async function makeSyncedFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first === undefined) return;
-  const outermost = path.resolve(first);
-  for (let made = path.resolve(folder); ; made = path.dirname(made)) {
-    await syncFolder(path.dirname(made));
-    if (made === outermost || made === path.dirname(made)) return;
-  }
-}
-
 /** Writes and syncs a new file. */
 export async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx');
   try {
     await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,9 +1,7 @@
 /**
  * Seeded pseudo-random numbers: xoshiro128** 1.1 (Blackman and Vigna, 2018,
  * https://prng.di.unimi.it/xoshiro128starstar.c). Not for secrets.
- *
- * `random.ts` of `@engraft/learning` has another generator, mulberry32. Replacing one by the other would change every
- * draw, and with it the adapters and answers that known seeds give. So both stay.
+ * Published as `@engraft/engine/random`, for whoever draws without a model.
  */
 export interface Random {
   /** Uniform in [0, 1), with 32 random bits. */

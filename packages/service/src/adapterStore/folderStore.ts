@@ -3,8 +3,9 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { syncFolder } from '@engraft/engine/synced-folders';
 import { crashPoint } from '../crashPoints.js';
-import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
+import { makeOwnFolder } from '../ownFolder.js';
 import { folderNameOf, storeMark, type AdapterStore } from './adapterStore.js';
 import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
@@ -38,7 +39,7 @@ export function locateStore(dataFolder: string): LocatedStore {
 export async function openFolderStore(dataFolder: string): Promise<FolderStore> {
   const located = locateStore(dataFolder);
   const { home, locate } = located;
-  await makeSyncedFolder(home);
+  await makeOwnFolder(home);
   await (await open(path.join(home, storeMark), 'a', 0o600)).close();
   crashPoint('store.marked');
   await syncFolder(home);

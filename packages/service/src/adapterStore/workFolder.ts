@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { crashPoint } from '../crashPoints.js';
 import type { JobLease } from '../jobs/jobLease.js';
-import { makeSyncedFolder } from '../syncFolder.js';
+import { makeOwnFolder } from '../ownFolder.js';
 
 /**
  * A job has a folder for each fencing token in the data folder, with what one claim of a learning job writes before its
@@ -12,7 +12,7 @@ import { makeSyncedFolder } from '../syncFolder.js';
  */
 export async function openWorkFolder(dataFolder: string, lease: JobLease): Promise<string> {
   const folder = locateClaim(dataFolder, lease);
-  await makeSyncedFolder(folder);
+  await makeOwnFolder(folder);
   return folder;
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { adapterFiles, isAdapterIntact } from '@engraft/engine';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
-import { makeSyncedFolder } from '../syncFolder.js';
+import { makeOwnFolder } from '../ownFolder.js';
 import { BackupError } from './backupError.js';
 
 /** The error for a store that has adapters already. */
@@ -35,7 +35,7 @@ export class IncomingAdapters {
 
   async receive(adapterHash: string, name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     const folder = path.join(this.folder, adapterHash.replace(':', '-'));
-    await makeSyncedFolder(folder);
+    await makeOwnFolder(folder);
     await pipeline(content, createWriteStream(path.join(folder, name), { flags: 'wx', mode: 0o600 }));
     if (name !== adapterFiles.at(-1)) return;
     const adapter = { folder, contentHash: adapterHash };

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '@engraft/engine/synced-folders';
 import type pg from 'pg';
 import type { BucketConfig } from '../config/adapterStoreConfig.js';
 import { openDatabase } from '../db/database.js';
@@ -9,7 +10,6 @@ import { withSession } from '../db/session.js';
 import { verifyLedger, type LedgerReport } from '../ledger/verifyLedger.js';
 import { makeDataFolder, restoringFolder } from '../startup/dataFolder.js';
 import { writeDefaultKey } from '../startup/defaultKey.js';
-import { syncFolder } from '../syncFolder.js';
 import { BackupError } from './backupError.js';
 import type { BackupHeader, BackupProgress } from './format.js';
 import { IncomingAdapters } from './incomingAdapters.js';

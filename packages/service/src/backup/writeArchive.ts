@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { syncFolder } from '../syncFolder.js';
+import { syncFolder } from '@engraft/engine/synced-folders';
 import { sealOf } from './seal.js';
 
 /**

@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '@engraft/engine/synced-folders';
 import { crashPoint } from '../crashPoints.js';
-import { syncFolder } from '../syncFolder.js';
 import { makeDataFolder } from './dataFolder.js';
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { adapterFiles } from '@engraft/engine';
 import { crashPoint } from '../../crashPoints.js';
 import { tryLockFile } from '../../fileLock/fileLock.js';
-import { makeSyncedFolder } from '../../syncFolder.js';
+import { makeOwnFolder } from '../../ownFolder.js';
 import { folderNameOf } from '../adapterStore.js';
 
 /** A folder of copies of adapters that this process alone uses. */
@@ -29,7 +29,7 @@ const maxFolders = 100;
  */
 export async function openCopiesFolder(dataFolder: string): Promise<CopiesFolder> {
   const home = path.join(dataFolder, 'adapter-copies');
-  await makeSyncedFolder(home);
+  await makeOwnFolder(home);
   for (let number = 0; number < maxFolders; number += 1) {
     const lock = await tryLockFile(path.join(home, `${number}.lock`));
     if (lock === null) continue;

@@ -15,8 +15,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '@engraft/engine/synced-folders';
 import type { FileLock } from '../../fileLock/fileLock.js';
-import { syncFolder } from '../../syncFolder.js';
 import { chooseServerAccount, type ServerAccount } from './account.js';
 import { prepareBinaries, type ServerBinaries } from './binaries.js';
 
