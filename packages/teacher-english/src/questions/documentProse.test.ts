@@ -147,3 +147,18 @@ test('prose below one heading is about what it names most, and no document', asy
   const { about } = (await askedAbout(sections))('1998');
   assert.match(about, /Ada Kell/u);
 });
+
+test('a title in capitals names nothing, unless the text goes on with it', async () => {
+  const asked = async (title: string, last: string): Promise<string> => {
+    const text = `${title}\n\nThe old ferry Havren is in the yard until December. It carries 48 cars. ${last}`;
+    const { candidates } = await findCandidates(text, chunkPassage(text, 1500));
+    const questions = candidates.flatMap(({ derived, keywords, relations }) => [
+      ...derived,
+      ...keywords,
+      ...relations.flatMap((relation) => relation.questions),
+    ]);
+    return questions.join('\n').toLowerCase();
+  };
+  assert.doesNotMatch(await asked('NOTICE TO PASSENGERS', 'Tickets are sold on board.'), /notice to passengers/);
+  assert.match(await asked('VARN BOAT LINE', 'The Varn Boat Line has 12 ferries.'), /varn boat line/);
+});

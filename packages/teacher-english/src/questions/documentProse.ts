@@ -129,6 +129,15 @@ export function protagonistOfDocument(
   return titleOf(passage, told) ?? (isProse ? protagonistOf(passage, names) : null);
 }
 
+/**
+ * "NOTICE TO PASSENGERS" says what kind of text follows, and names nothing, unless the text goes on with that name.
+ */
+export function isShoutedTitle(sentence: string, passage: string): boolean {
+  const title = sentence.trim();
+  if (!/\p{L}\P{L}+\p{L}{2}/u.test(title) || /\p{Ll}|[.!?]$/u.test(title)) return false;
+  return passage.toLowerCase().split(title.toLowerCase()).length === 2;
+}
+
 /** The name in the first heading, with its article. */
 export function titleOf(passage: string, told: ReadonlyMap<string, Told>): string | null {
   const [text] = [...told].find(([, { kind }]) => kind === 'title') ?? [];

@@ -28,7 +28,7 @@ import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { deriveQuestions } from './derive.js';
 import { partWith, type Context } from './clauses.js';
-import { inDocument, isHouseNumber, topicsOf, withAddresses } from './documentProse.js';
+import { inDocument, isHouseNumber, isShoutedTitle, topicsOf, withAddresses } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { holdersNamed, withCodes, withHolders, type Holders } from './namesInDocument.js';
 import type { Template } from './relations/relation.js';
@@ -80,7 +80,7 @@ export class SentenceReader {
       return [];
     }
     const told = this.passage.told.get(sentence.text.trim());
-    if (told?.kind === 'title') {
+    if (told?.kind === 'title' || isShoutedTitle(sentence.text, this.passage.text)) {
       this.#enterSection(sentence);
       return [];
     }

@@ -4,7 +4,7 @@ import type { Chunk, TextRange, Told } from '@engraft/learning/parts';
 import type { PassageView } from '../spans/salience.js';
 import { findSpans, type Span } from '../spans/spans.js';
 import { fullNamesOf, introducedBy, protagonistOf, type FullNames } from '../spans/statement.js';
-import { isAboutDocument, isDocument, protagonistOfDocument, titleOf } from './documentProse.js';
+import { isAboutDocument, isDocument, isShoutedTitle, protagonistOfDocument, titleOf } from './documentProse.js';
 import { codesIn, holdersIn, type Holders } from './namesInDocument.js';
 import type { Template } from './relations/relation.js';
 import { relationTable } from './templates.js';
@@ -36,6 +36,7 @@ export async function wholePassage(
   const isOfDocument = isDocument(text, told);
   const protagonist = isOfDocument ? protagonistOfDocument(text, told, names) : protagonistOf(text, names);
   const firstSentence = chunks[0]?.sentences[0];
+  const opening = chunks[0]?.sentences.find((sentence) => !isShoutedTitle(sentence.text, text));
   return {
     text,
     told,
@@ -47,8 +48,8 @@ export async function wholePassage(
     holders: isOfDocument ? holdersIn(text, told) : new Map<string, string>(),
     relations: relationTable(text),
     firstSentence,
-    introduced: firstSentence === undefined ? [] : introducedBy(firstSentence, findSpans(firstSentence, text)),
-    view: { text, opening: firstSentence?.text ?? '', protagonist },
+    introduced: opening === undefined ? [] : introducedBy(opening, findSpans(opening, text)),
+    view: { text, opening: opening?.text ?? '', protagonist },
   };
 }
 
@@ -57,7 +58,8 @@ async function namesIn(passage: string, chunks: readonly Chunk[], told: Readonly
   const isAbout = isAboutDocument(told);
   const names: string[] = [];
   for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
-    if (isAbout(sentence.text)) names.push(...namesOf(findSpans(sentence, passage)));
+    if (isAbout(sentence.text) && !isShoutedTitle(sentence.text, passage))
+      names.push(...namesOf(findSpans(sentence, passage)));
     await setImmediate();
   }
   return names;

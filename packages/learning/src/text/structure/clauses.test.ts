@@ -16,6 +16,19 @@ test('the numbers of sections and their clauses go, however they are written', (
   );
 });
 
+test('the letters of clauses go, too', () => {
+  assert.equal(
+    withoutClauseNumbers('1. Berth\na) The berth is C-41.\nb) 9.5 metres is the limit.\n\n2. Rent\n(a) It is $40.'),
+    'Berth\nThe berth is C-41.\n9.5 metres is the limit.\n\nRent\nIt is $40.',
+  );
+  assert.equal(
+    withoutClauseNumbers('A. Entry\n(i) A ticket is $17.\n(ii) Shoes are lent.\nB. Hours\n(i) It opens at 8:30.'),
+    'Entry\nA ticket is $17.\nShoes are lent.\nHours\nIt opens at 8:30.',
+  );
+  const choice = 'What is the capital?\na) Paris\nb) Rome\n\nA. Miller wrote it.\nVitamin A) Carrots';
+  assert.equal(withoutClauseNumbers(choice), choice);
+});
+
 test('numbers of houses, days, amounts and lists stay beside those of sections', () => {
   const lease = (first: string, second: string): string =>
     `${first}\n14 Mill Lane, Varn\n12 March 2025\n40 parking spaces\n\n${second}\n1. Two keys\n2. One lamp`;

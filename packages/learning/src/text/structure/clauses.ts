@@ -1,12 +1,13 @@
 /** Contracts and rules whose sections and clauses have numbers. */
 import { isTitle } from './headings.js';
 
-/** "2. Term", "§ 2 Rent", "Article 2: Term"; "3 Fees" is one if clauses have its number. */
-const section = /^\s*(§ ?|(?:[Ss]ection|[Aa]rticle|[Cc]lause) )?(\d{1,3})([.:)]?) +(?=\p{Lu}[^\n.!?;]{0,60}$)/u;
+/** "2. Term", "B. Term", "§ 2 Rent", "Article 2: Term"; "3 Fees" is one if clauses have its number. */
+const section =
+  /^\s*(§ ?|(?:[Ss]ection|[Aa]rticle|[Cc]lause) )?(\d{1,3}(?=[.:) ])|[A-Z](?=[.:)]))([.:)]?) +(?=\p{Lu}[^\n.!?;]{0,60}$)/u;
 /** "2.1 The agreement", "2.1.3 (b) Either party". */
 const clause = /^\s*(?:§ ?)?(\d{1,3})(?:\.\d{1,3})+\.? +(?=["“(]?[\p{Lu}\d$€£])/u;
-/** "(1) The rent is due", below a section. */
-const paragraph = /^\s*\(\d{1,2}\) +(?=["“]?\p{Lu})/u;
+/** "(1) The rent is due", "a) The rent is due", "(iv) The rent is due", below a section. */
+const paragraph = /^\s*(?:\(\d{1,2}\)|\(?(?:[a-z]|[ivx]{2,4})\)) +(?=["“]?[\p{Lu}\d$€£])/u;
 
 /**
  * The text without the numbers of its clauses and of the sections that have them: nobody asks for such a number, and a
