@@ -16,7 +16,7 @@ import {
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { get } from './api.js';
 
-const liveMs = 3_000;
+export const liveMs = 3_000;
 const watchedMs = 700;
 const ended = new Set(['succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required']);
 

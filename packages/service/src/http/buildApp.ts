@@ -25,6 +25,7 @@ import { healthRoutes, metricsRoute } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
 import { endConnectionsOnceAnswered, limitConnections, untilLeft } from './connections.js';
+import type { Payments } from '../payments/payments.js';
 import { noTracing, type Tracing } from '../tracing/tracing.js';
 import { answerUnknownPaths } from './unknownPaths.js';
 import { traceRequests } from './traceRequests.js';
@@ -36,6 +37,8 @@ export interface AppOptions extends AdmissionContext {
   readonly chatWaitMs: number;
   /** How often a waiting stream shows that it is alive. */
   readonly keepaliveMs?: number;
+  /** Without it no credit is sold. */
+  readonly payments?: Payments;
   /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
@@ -88,7 +91,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     descriptionRoutes(app, open);
   }
   consolePages(app, strangers);
-  consoleApi(app, { ...open, isClosing: () => closing });
+  consoleApi(app, { payments: null, ...open, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
