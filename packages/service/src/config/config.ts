@@ -68,7 +68,7 @@ export interface ConfigFlags {
 }
 
 /** The model that comes with the project: `models/base` beside `packages/`. */
-const shippedModelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+export const shippedModelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 
 const port = z
   .string()

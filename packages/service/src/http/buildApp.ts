@@ -3,12 +3,14 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
+import type { Finding } from '../doctor/examine.js';
 import { FullQueues } from '../admission/fullQueues.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
 import { consoleApi } from './console/consoleApi.js';
 import { consolePages } from './console/consolePages.js';
+import type { ModelOfProcess } from './console/modelRoutes.js';
 import { limitRate } from './limitRate.js';
 import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
@@ -39,6 +41,10 @@ export interface AppOptions extends AdmissionContext {
   readonly keepaliveMs?: number;
   /** Without it no credit is sold. */
   readonly payments?: Payments;
+  /** Without it the console has nothing to say about a model. */
+  readonly modelInUse?: ModelOfProcess;
+  /** Examines the installation, as `engraft doctor` does. Without it nothing is found. */
+  readonly examine?: () => Promise<readonly Finding[]>;
   /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
@@ -91,7 +97,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     descriptionRoutes(app, open);
   }
   consolePages(app, strangers);
-  consoleApi(app, { payments: null, ...open, isClosing: () => closing });
+  consoleApi(app, { ...noneToShow, payments: null, ...open, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -114,6 +120,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   );
   return app;
 }
+
+/** The console's view of a process that tells nothing of itself. */
+const noneToShow = {
+  modelInUse: { kind: 'none', reason: 'this process says nothing of its model' },
+  examine: () => Promise.resolve([]),
+} as const satisfies Pick<AppOptions, 'modelInUse' | 'examine'>;
 
 export interface OperationsAppOptions extends Pick<
   AppOptions,

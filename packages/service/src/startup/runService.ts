@@ -10,6 +10,7 @@ import { createStoreMetrics } from '../adapterStore/storeMetrics.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import { type Config, usableTracing } from '../config/config.js';
 import type { Database } from '../db/schema.js';
+import { examine } from '../doctor/examine.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp, buildOperationsApp } from '../http/buildApp.js';
@@ -25,6 +26,7 @@ import { type BoundedStop, boundStop } from './boundedStop.js';
 import { makeDataFolder } from './dataFolder.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
+import { examinedOf, modelInUseOf } from './lookInside.js';
 import { openLog } from './logger.js';
 import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
@@ -238,12 +240,14 @@ async function openApi(parts: Parts, worker: RunningWorker | null): Promise<Fast
   const operationsApart = config.operations !== null;
   const { db } = installation;
   const payments = await openPayments(config);
+  const people = { modelInUse: modelInUseOf(config, model), examine: () => examine(examinedOf(parts)) };
   return buildApp({
     ...admission,
     db,
     model_id,
     chatWaitMs,
     ...(payments === null ? {} : { payments }),
+    ...people,
     readiness,
     logger,
     metrics,

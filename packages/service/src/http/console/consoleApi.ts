@@ -9,14 +9,14 @@ import { creditRoutes } from './creditRoutes.js';
 import { refuseOtherSites, requireRole, requireSession } from './guardRequests.js';
 import { createSignInLimits } from './limitSignIns.js';
 import { memberRoutes } from './memberRoutes.js';
+import { modelRoutes, type ModelContext } from './modelRoutes.js';
 import { operatorRoutes } from './operatorRoutes.js';
 import { projectRoutes } from './projectRoutes.js';
 import { purchaseRoutes, stripeWebhook } from './purchaseRoutes.js';
 import { settingsRoutes } from './settingsRoutes.js';
 import { workRoutes } from './workRoutes.js';
 
-export interface ConsoleOptions extends AdmissionContext {
-  readonly model_id: string;
+export interface ConsoleOptions extends AdmissionContext, ModelContext {
   readonly strangers: StrangerLimits;
   /** `null` if no credit is sold. */
   readonly payments: Payments | null;
@@ -57,6 +57,7 @@ export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void 
       if (payments !== null) purchaseRoutes(api, payments);
       settingsRoutes(api, options);
       memberRoutes(api, options);
+      modelRoutes(api, options);
       operatorRoutes(api, options);
       workRoutes(api, options);
       registered();
