@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { showShippedModel } from '@engraft/service/testing/shippedModel.js';
 import { testPassword } from '@engraft/service/testing/testConsole.js';
 import { email, openBrowser, setUp, skip, type ConsoleInBrowser } from './consoleBrowser.js';
 
@@ -76,12 +77,24 @@ async function readAuditLog({ page, check }: ConsoleInBrowser): Promise<void> {
   await check('audit-log');
 }
 
+/** The shipped model, as a process without an engine shows it. */
+async function lookAtModel({ page, check }: ConsoleInBrowser): Promise<void> {
+  await page.getByRole('link', { name: 'Model' }).press('Enter');
+  await page.getByText('the shipped model').waitFor();
+  await page.getByText('Another process has the engine').waitFor();
+  await page.getByRole('button', { name: 'Examine the installation' }).press('Enter');
+  await page.getByText('Nothing is wrong.').waitFor();
+  assert.match(await page.getByRole('region', { name: 'Findings' }).innerText(), /clock/);
+  await check('model');
+}
+
 test('in a browser: limits set, a project made, a member invited and removed', { skip }, async (t) => {
-  const console = await openBrowser(t);
+  const console = await openBrowser(t, showShippedModel());
   await setUp(console);
   await setLimits(console);
   await joinAsViewer(console, await invite(console));
   await removeMember(console);
   await readAuditLog(console);
+  await lookAtModel(console);
   console.assertFine();
 });

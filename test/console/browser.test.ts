@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { showShippedModel } from '@engraft/service/testing/shippedModel.js';
 import { testPassword } from '@engraft/service/testing/testConsole.js';
 import { email, openBrowser, setUp, skip, type ConsoleInBrowser } from './consoleBrowser.js';
 
@@ -29,6 +30,7 @@ async function revokeKey({ page }: ConsoleInBrowser): Promise<void> {
 async function learn({ page }: ConsoleInBrowser, passage: string): Promise<void> {
   await page.getByRole('link', { name: 'Playground' }).click();
   await page.getByLabel('Passage').fill(passage);
+  await page.getByText(/^About \$\d/).waitFor();
   await page.getByRole('button', { name: 'Learn the passage' }).click();
   await page.getByText('which is active now').waitFor();
 }
@@ -124,7 +126,7 @@ async function signOutAndIn({ page, check }: ConsoleInBrowser): Promise<void> {
 }
 
 test('in a browser: link, account, key, passage learned, asked, rolled back', { skip }, async (t) => {
-  const console = await openBrowser(t);
+  const console = await openBrowser(t, showShippedModel());
   const { service } = console;
   await setUp(console);
   const secret = await makeKey(console);

@@ -28,11 +28,13 @@ export interface ConsoleInBrowser {
   readonly assertFine: () => void;
 }
 
+type Overrides = Parameters<typeof startTestService>[1];
+
 /** The service with a scripted learner, and a page of a real browser at it. */
-export async function openBrowser(t: TestContext): Promise<ConsoleInBrowser> {
+export async function openBrowser(t: TestContext, overrides: Overrides = {}): Promise<ConsoleInBrowser> {
   const script = { slow: () => Promise.resolve(false), disk_full: () => Promise.resolve(false), elsewhere: null };
   const { engine, method } = scriptedLearner(script);
-  const service = await startTestService(engine, {}, method);
+  const service = await startTestService(engine, overrides, method);
   t.after(() => service.stop());
   const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
   t.after(() => browser.close());

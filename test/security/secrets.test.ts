@@ -65,6 +65,8 @@ test('a service at its most talkative shows no secret, passage, message or answe
     ENGRAFT_TEACHER_URL: `http://127.0.0.1:${port}/v1`,
     ENGRAFT_TEACHER_MODEL: 'large',
     ENGRAFT_TEACHER_API_KEY: secrets.teacher_key,
+    ENGRAFT_STRIPE_SECRET_KEY: secrets.token,
+    ENGRAFT_STRIPE_WEBHOOK_SECRET: secrets.token,
     HF_TOKEN: secrets.token,
   };
   const program = path.join(root, 'packages/service/bin/engraft.js');

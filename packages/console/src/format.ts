@@ -28,3 +28,21 @@ export function formatUsd(microusd: number): string {
   const digits = fraction.replace(/0{1,4}$/, '');
   return `${microusd < 0 ? '−' : ''}$${count.format(Number(whole))}.${digits}`;
 }
+
+const byteSteps = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
+] as const;
+
+export function formatBytes(bytes: number): string {
+  for (const [size, unit] of byteSteps)
+    if (bytes >= size) return `${count.format(Math.round((bytes / size) * 10) / 10)} ${unit}`;
+  return `${count.format(bytes)} bytes`;
+}
+
+/** No more exact than an estimate. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 100) return `${count.format(Math.max(1, Math.round(seconds)))} s`;
+  return seconds < 5_400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3_600)} hours`;
+}

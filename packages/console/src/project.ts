@@ -24,6 +24,13 @@ export function useMayWrite(): boolean {
   return useMay('developer');
 }
 
+/** Whether the member may buy credit for the project. */
+export function useSellsCredit(): boolean {
+  const isOwner = useMay('owner');
+  const { data } = useQuery(sessionQuery);
+  return isOwner && data?.sells_credit === true;
+}
+
 /** Whether the member owns every project. */
 export function useOperates(): boolean {
   return useQuery(sessionQuery).data?.is_operator ?? false;

@@ -5,8 +5,10 @@ import {
   consoleJobList,
   consoleKeyList,
   consoleMemberList,
+  consoleModel,
   consoleSession,
   consoleSettings,
+  consoleSpeeds,
   consoleSubjectList,
   spending,
   type ConsoleJobQuery,
@@ -16,7 +18,7 @@ import {
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { get } from './api.js';
 
-const liveMs = 3_000;
+export const liveMs = 3_000;
 const watchedMs = 700;
 const ended = new Set(['succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required']);
 
@@ -95,6 +97,15 @@ export const spendingQuery = (project: string, query: SpendingQuery) =>
     queryKey: ['spending', project, query],
     queryFn: () => get(spending, `${of(project)}/spending${parameters(query)}`),
   });
+
+export const modelQuery = queryOptions({ queryKey: ['model'], queryFn: () => get(consoleModel, '/model') });
+
+/** Measured once, at the first question. */
+export const speedsQuery = queryOptions({
+  queryKey: ['speeds'],
+  queryFn: () => get(consoleSpeeds, '/model/speeds'),
+  staleTime: Infinity,
+});
 
 /** The part of a query that asks for the rows that follow. */
 export function moreOf(query: {

@@ -5,6 +5,7 @@ import { JobPage } from './pages/JobPage.js';
 import { Jobs } from './pages/Jobs.js';
 import { Keys } from './pages/Keys.js';
 import { Members } from './pages/Members.js';
+import { Model } from './pages/Model.js';
 import { NoPage, Projects } from './pages/Projects.js';
 import { Playground } from './pages/Playground.js';
 import { Settings } from './pages/Settings.js';
@@ -25,6 +26,7 @@ const pages = [
   createRoute({ getParentRoute: () => project, path: '/credits', component: Credits }),
   createRoute({ getParentRoute: () => project, path: '/members', component: Members }),
   createRoute({ getParentRoute: () => project, path: '/audit', component: AuditLog }),
+  createRoute({ getParentRoute: () => project, path: '/model', component: Model }),
   createRoute({ getParentRoute: () => project, path: '/settings', component: Settings }),
 ] as const;
 

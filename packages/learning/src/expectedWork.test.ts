@@ -23,6 +23,9 @@ test('the steps are those of the recipe, and more is said in a longer passage', 
       await expectedWork(engine, teacher, large, long),
     ];
     assert.ok(twice.readTokens > once.readTokens && twice.writtenTokens > once.writtenTokens);
+    assert.ok(
+      twice.trainedTokens > once.trainedTokens && once.trainedTokens > once.steps * large.training.pairsPerBatch,
+    );
     assert.ok(once.steps >= large.training.minSteps && twice.steps >= once.steps);
     const told = await expectedWork(engine, teacher, withSentences(large), content);
     assert.ok(told.writtenTokens > once.writtenTokens && told.steps >= once.steps);

@@ -6,6 +6,7 @@ import type { TeacherName } from './recipe/preset.js';
 import type { Recipe } from './recipe/recipe.js';
 import {
   expectedOfModelTeacher,
+  typicalQuestion,
   type ExpectedTeaching,
   type ExpectedTokens,
   type TokenCounts,
@@ -15,6 +16,8 @@ import { chunkForTeacher } from './teaching/teacherChunks.js';
 export interface ExpectedWork extends ExpectedTokens {
   /** Training steps. */
   readonly steps: number;
+  /** Tokens that all steps train, as they are billed. */
+  readonly trainedTokens: number;
 }
 
 /**
@@ -28,6 +31,8 @@ const counted = {
   rowTokens: 50,
   devTokens: 180,
   gate: { readTokens: 11_300, writtenTokens: 500 },
+  /** An answer that is a value. */
+  answerTokens: 5,
   /** More of an answer that is a sentence. The gate asks the candidate and its parent. */
   sentenceTokens: 30,
 };
@@ -46,11 +51,15 @@ export async function expectedWork(
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
   const asked = training.answersWith === 'sentences' ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
+  const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
+  const answer = counted.answerTokens + (training.answersWith === 'sentences' ? counted.sentenceTokens : 0);
+  const stepTokens = training.pairsPerBatch * (question + answer) + replay.rowsPerBatch * counted.rowTokens;
   const whileTraining = rows * counted.rowTokens + devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,
     writtenTokens: taught.writtenTokens + counted.gate.writtenTokens + asked * counted.sentenceTokens,
     steps,
+    trainedTokens: steps * stepTokens,
   };
 }
 

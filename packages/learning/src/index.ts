@@ -1,6 +1,7 @@
 /** Learning as a service uses it. `parts.ts` has the parts for teachers and measurements. */
 export * from './types.js';
 export { expectedWork, type ExpectedWork } from './expectedWork.js';
+export type { TokenCounts } from './teachers/model/expectedWork.js';
 export { learnPassage } from './learnPassage.js';
 export {
   RemoteModelError,

@@ -14,6 +14,8 @@ const actions: Readonly<Record<string, string>> = {
   'key.create': 'made an API key',
   'key.revoke': 'revoked an API key',
   'credit.grant': 'granted credit',
+  'credit.refund': 'gave back a charge',
+  'credit.purchase': 'bought credit',
   'job.cancel': 'cancelled a job',
   'job.resolve': 'settled a job',
   'job.learn': 'sent a passage',

@@ -1,32 +1,49 @@
-import type { LedgerEntry } from '@engraft/contract/console';
+import type { ConsoleCredits, LedgerEntry } from '@engraft/contract/console';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { getFile } from '../api.js';
 import { formatTime, formatUsd } from '../format.js';
 import { LongTable } from '../parts/LongTable.js';
 import { Dialog, ErrorNote, Loading } from '../parts/parts.js';
-import { useOperates, useProject } from '../project.js';
-import { creditsQuery, moreOf, of } from '../queries.js';
+import { useOperates, useProject, useSellsCredit } from '../project.js';
+import { creditsQuery, liveMs, moreOf, of } from '../queries.js';
+import { BuyCredit } from './BuyCredit.js';
 import { GrantCredit } from './GrantCredit.js';
 import { SpendingChart } from './SpendingChart.js';
 
 export function Credits() {
   const project = useProject();
   const operates = useOperates();
-  const [granting, setGranting] = useState(false);
-  const credits = useInfiniteQuery(creditsQuery(project));
+  const sells = useSellsCredit();
+  const isBack = 'paid' in useSearch({ strict: false });
+  const [dialog, setDialog] = useState<'grant' | 'buy' | null>(null);
+  const close = (): void => setDialog(null);
+  // Whoever comes back from paying waits for Stripe to tell the service.
+  const credits = useInfiniteQuery({ ...creditsQuery(project), ...(isBack ? { refetchInterval: liveMs } : {}) });
   const newest = credits.data?.pages[0];
   const entries = credits.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <>
       <div className="title">
         <h1>Credits</h1>
-        {operates && <button onClick={() => setGranting(true)}>Grant credit</button>}
+        <div className="buttons">
+          {operates && <button onClick={() => setDialog('grant')}>Grant credit</button>}
+          {sells && (
+            <button className="primary" onClick={() => setDialog('buy')}>
+              Buy credit
+            </button>
+          )}
+        </div>
       </div>
+      {isBack && (
+        <p className="note" role="status">
+          Thank you. The credit stands in the ledger below as soon as Stripe has told the service that it was paid.
+        </p>
+      )}
       <ErrorNote error={credits.error} />
       {credits.isPending && <Loading what="the credits" />}
-      {newest !== undefined && <Figures {...newest} />}
+      {newest !== undefined && <Figures {...newest} more={sells ? 'Buy more here.' : 'An operator grants more.'} />}
       <SpendingChart />
       <div className="title">
         <h2>Ledger</h2>
@@ -43,8 +60,11 @@ export function Credits() {
           {...moreOf(credits)}
         />
       )}
-      <Dialog title="Grant credit" open={granting} onClose={() => setGranting(false)}>
-        <GrantCredit onDone={() => setGranting(false)} />
+      <Dialog title="Grant credit" open={dialog === 'grant'} onClose={close}>
+        <GrantCredit onDone={close} />
+      </Dialog>
+      <Dialog title="Buy credit" open={dialog === 'buy'} onClose={close}>
+        <BuyCredit onDone={close} />
       </Dialog>
     </>
   );
@@ -73,7 +93,7 @@ function cellsOf(project: string, entry: LedgerEntry): ReactNode[] {
 function nameOf({ kind, job_kind }: LedgerEntry): string {
   const work = job_kind === 'inference' ? 'a question' : 'learning';
   const names: Readonly<Record<LedgerEntry['kind'], string>> = {
-    grant: 'Credit granted',
+    grant: 'Credit added',
     reserve: `Reserved for ${work}`,
     post: `Charged for ${work}`,
     void: `Released, not needed for ${work}`,
@@ -106,15 +126,17 @@ function DownloadCsv() {
   );
 }
 
-type FiguresProps = Readonly<Record<'available_microusd' | 'reserved_microusd' | 'spent_microusd', number>>;
+interface FiguresProps extends Pick<ConsoleCredits, 'available_microusd' | 'reserved_microusd' | 'spent_microusd'> {
+  readonly more: string;
+}
 
-function Figures({ available_microusd, reserved_microusd, spent_microusd }: FiguresProps) {
+function Figures({ available_microusd, reserved_microusd, spent_microusd, more }: FiguresProps) {
   return (
     <dl className="figures">
       <div>
         <dt>Available</dt>
         <dd>{formatUsd(available_microusd)}</dd>
-        <dd className="hint">Pays for new work. An operator grants more.</dd>
+        <dd className="hint">Pays for new work. {more}</dd>
       </div>
       <div>
         <dt>Reserved</dt>

@@ -6,6 +6,7 @@ import { post } from '../api.js';
 import { formatUsd } from '../format.js';
 import { useIdempotencyKey } from '../idempotency.js';
 import { CopyAs } from '../parts/CopyAs.js';
+import { Estimate } from '../parts/Estimate.js';
 import { JobProgress, LearningOutcome } from '../parts/JobProgress.js';
 import { ErrorNote, Field, Status } from '../parts/parts.js';
 import { useProject } from '../project.js';
@@ -52,6 +53,7 @@ export function LearnPanel({ subject }: { readonly subject: string }) {
             />
           )}
         </Field>
+        <Estimate content={content} maxCostMicrousd={Math.round(maxCostUsd * 1_000_000)} />
         <Field label="At most, in USD" hint="So much is reserved; only what the work takes is charged.">
           {(ids) => (
             <input

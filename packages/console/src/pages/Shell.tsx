@@ -15,6 +15,7 @@ const pages = [
   ['/p/$project/credits', 'Credits'],
   ['/p/$project/members', 'Members'],
   ['/p/$project/audit', 'Audit log'],
+  ['/p/$project/model', 'Model'],
   ['/p/$project/settings', 'Settings'],
 ] as const;
 

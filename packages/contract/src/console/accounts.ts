@@ -28,11 +28,15 @@ export const linkDetails = z.object({
 });
 
 export const consoleProject = z.object({ id: z.string(), name: z.string(), role: memberRole });
-/** `is_operator`: the member owns every project, and may do what belongs to the service as a whole. */
+/**
+ * `is_operator`: the member owns every project, and may do what belongs to the service as a whole. `sells_credit`:
+ * owners of a project may buy credit for it.
+ */
 export const consoleSession = z.object({
   email: z.string(),
   is_operator: z.boolean(),
   model_id: z.string(),
+  sells_credit: z.boolean(),
   projects: z.array(consoleProject),
 });
 

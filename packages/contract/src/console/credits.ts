@@ -31,6 +31,18 @@ export const consoleCredits = z.object({
   next_cursor: z.string().nullable(),
 });
 
+/** Credit that somebody buys: whole cents, from 5 to 10,000 USD. */
+export const purchaseBounds = { min: 5_000_000, max: 10_000_000_000 } as const;
+export const purchaseRequest = z.strictObject({
+  amount_microusd: z
+    .int('a whole number of micro-USD')
+    .min(purchaseBounds.min, 'at least 5 USD')
+    .max(purchaseBounds.max, 'at most 10,000 USD')
+    .multipleOf(10_000, 'whole cents'),
+});
+/** The page of Stripe's on which to pay. */
+export const startedCheckout = z.object({ url: z.url({ protocol: /^https?$/ }) });
+
 /** "Spending over time by kind, subject and key." */
 export const spendingGroups = ['kind', 'subject', 'key'] as const;
 /** Days in UTC, today among them. */
@@ -46,5 +58,6 @@ export const spending = z.object({
 export type LedgerQuery = z.infer<typeof ledgerQuery>;
 export type LedgerEntry = z.infer<typeof ledgerEntry>;
 export type ConsoleCredits = z.infer<typeof consoleCredits>;
+export type StartedCheckout = z.infer<typeof startedCheckout>;
 export type SpendingQuery = z.infer<typeof spendingQuery>;
 export type Spending = z.infer<typeof spending>;

@@ -10,6 +10,7 @@ export const auditActions = [
   'key.revoke',
   'credit.grant',
   'credit.refund',
+  'credit.purchase',
   'job.cancel',
   'job.resolve',
   'version.expire',

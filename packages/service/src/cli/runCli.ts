@@ -3,7 +3,7 @@ import { EngraftApiError, EngraftConnectionError } from '@engraft/client';
 import { UsageError } from '../config/config.js';
 import { CommandInterrupted } from './commandInterrupted.js';
 import { createProgram } from './program.js';
-import { withoutSecrets } from './withoutSecrets.js';
+import { withoutSecrets } from '../withoutSecrets.js';
 
 /** Exit statuses that scripts rely on. */
 const exit = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;

@@ -133,6 +133,24 @@ test('a teacher elsewhere is named by a base address and a model; there is none 
   });
 });
 
+test('credit is sold through Stripe where both of its secrets are named, which no message shows', () => {
+  assert.equal(readConfig({}, {}).stripe, null);
+  const env = { ENGRAFT_STRIPE_SECRET_KEY: 'sk_1', ENGRAFT_STRIPE_WEBHOOK_SECRET: 'whsec_1' };
+  assert.deepEqual(readConfig({}, env).stripe, { secretKey: 'sk_1', webhookSecret: 'whsec_1', apiUrl: null });
+  const elsewhere = { ...env, ENGRAFT_STRIPE_API_URL: 'http://localhost:12111' };
+  assert.equal(readConfig({}, elsewhere).stripe?.apiUrl, 'http://localhost:12111');
+  const refused: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
+    [{ ENGRAFT_STRIPE_SECRET_KEY: '' }, /^ENGRAFT_STRIPE_SECRET_KEY is needed with ENGRAFT_STRIPE_WEBHOOK_SECRET$/],
+    [{ ENGRAFT_STRIPE_WEBHOOK_SECRET: '' }, /^ENGRAFT_STRIPE_WEBHOOK_SECRET is needed with ENGRAFT_STRIPE_SECRET_KEY$/],
+    [{ ENGRAFT_STRIPE_SECRET_KEY: 'a b' }, /^ENGRAFT_STRIPE_SECRET_KEY must be printable ASCII without spaces$/],
+    [{ ENGRAFT_STRIPE_API_URL: 'ftp://localhost' }, /^ENGRAFT_STRIPE_API_URL must start with http:/],
+    [{ ENGRAFT_STRIPE_API_URL: 'http://localhost/v1' }, /^ENGRAFT_STRIPE_API_URL must have no path$/],
+  ];
+  for (const [changed, message] of refused) {
+    assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });
+  }
+});
+
 test('adapters live in the data folder unless a bucket is named, which another server is asked for by its path', () => {
   const { adapterBucket, adapterCopiesBytes } = readConfig({}, {});
   assert.deepEqual([adapterBucket, adapterCopiesBytes], [null, 10_000_000_000]);

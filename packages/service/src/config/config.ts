@@ -3,6 +3,7 @@ import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { adapterStoreVariables, bucketConfigOf, type BucketConfig } from './adapterStoreConfig.js';
+import { missingOfStripe, stripeConfigOf, stripeVariables, type StripeConfig } from './stripeConfig.js';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
@@ -20,6 +21,8 @@ export interface Config {
   readonly vllmUrl: string | null;
   /** `null` if there is no remote teacher. */
   readonly teacher: TeacherConfig | null;
+  /** `null` if no credit is sold. */
+  readonly stripe: StripeConfig | null;
   /** The format of the weights, in answers and while learning. */
   readonly weights: (typeof weightFormats)[number];
   /** The most attention state that requests under way may use. `null` for the engine's own limit. */
@@ -65,7 +68,7 @@ export interface ConfigFlags {
 }
 
 /** The model that comes with the project: `models/base` beside `packages/`. */
-const shippedModelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+export const shippedModelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 
 const port = z
   .string()
@@ -105,6 +108,7 @@ const environment = z.object({
   ENGRAFT_ENGINE: oneOf(['embedded', 'vllm', 'off']).default('embedded'),
   ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/, error: 'must start with http:// or https://' }).optional(),
   ...teacherVariables,
+  ...stripeVariables,
   ...tracingVariables,
   ...adapterStoreVariables,
   ENGRAFT_WEIGHTS: oneOf(weightFormats).default('f32'),
@@ -146,7 +150,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const parsed = environment.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new UsageError(describeFirstIssue(parsed.error));
   const values = parsed.data;
-  const missing = missingOfTeacher(values);
+  const missing = missingOfTeacher(values) ?? missingOfStripe(values);
   if (missing !== null) throw new UsageError(missing);
   return {
     databaseUrl: values.DATABASE_URL ?? null,
@@ -156,6 +160,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     engine: values.ENGRAFT_ENGINE,
     vllmUrl: values.ENGRAFT_VLLM_URL ?? null,
     teacher: teacherConfigOf(values),
+    stripe: stripeConfigOf(values),
     weights: values.ENGRAFT_WEIGHTS,
     cacheBytes: values.ENGRAFT_CACHE_BYTES ?? null,
     adapterBytes: values.ENGRAFT_ADAPTER_BYTES ?? null,

@@ -22,6 +22,7 @@ const leastRole = {
   ask: 'developer',
   activate: 'developer',
   manage_keys: 'developer',
+  buy_credit: 'owner',
   set_project: 'owner',
   manage_members: 'owner',
 } as const satisfies Readonly<Record<string, MemberRole>>;

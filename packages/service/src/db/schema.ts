@@ -219,6 +219,17 @@ export interface TransfersTable {
   created_at: Timestamp;
 }
 
+/** Credit that was bought. */
+export interface CreditPurchasesTable {
+  /** One payment at Stripe. */
+  checkout_id: string;
+  /** The event that told of it first. */
+  event_id: string;
+  project_id: string;
+  amount_microusd: number;
+  created_at: Timestamp;
+}
+
 /** At most one row. */
 export interface BaseModelTable {
   only_row: Generated<boolean>;
@@ -300,6 +311,7 @@ export interface Database {
   base_model: BaseModelTable;
   accounts: AccountsTable;
   transfers: TransfersTable;
+  credit_purchases: CreditPurchasesTable;
   clock: ClockTable;
   audit_events: AuditEventsTable;
   members: MembersTable;

@@ -3,12 +3,14 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
+import type { Finding } from '../doctor/examine.js';
 import { FullQueues } from '../admission/fullQueues.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
 import { consoleApi } from './console/consoleApi.js';
 import { consolePages } from './console/consolePages.js';
+import type { ModelOfProcess } from './console/modelRoutes.js';
 import { limitRate } from './limitRate.js';
 import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
@@ -25,6 +27,7 @@ import { healthRoutes, metricsRoute } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
 import { endConnectionsOnceAnswered, limitConnections, untilLeft } from './connections.js';
+import type { Payments } from '../payments/payments.js';
 import { noTracing, type Tracing } from '../tracing/tracing.js';
 import { answerUnknownPaths } from './unknownPaths.js';
 import { traceRequests } from './traceRequests.js';
@@ -36,6 +39,12 @@ export interface AppOptions extends AdmissionContext {
   readonly chatWaitMs: number;
   /** How often a waiting stream shows that it is alive. */
   readonly keepaliveMs?: number;
+  /** Without it no credit is sold. */
+  readonly payments?: Payments;
+  /** Without it the console has nothing to say about a model. */
+  readonly modelInUse?: ModelOfProcess;
+  /** Examines the installation, as `engraft doctor` does. Without it nothing is found. */
+  readonly examine?: () => Promise<readonly Finding[]>;
   /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
@@ -88,7 +97,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     descriptionRoutes(app, open);
   }
   consolePages(app, strangers);
-  consoleApi(app, { ...open, isClosing: () => closing });
+  consoleApi(app, { ...noneToShow, payments: null, ...open, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -111,6 +120,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   );
   return app;
 }
+
+/** The console's view of a process that tells nothing of itself. */
+const noneToShow = {
+  modelInUse: { kind: 'none', reason: 'this process says nothing of its model' },
+  examine: () => Promise.resolve([]),
+} as const satisfies Pick<AppOptions, 'modelInUse' | 'examine'>;
 
 export interface OperationsAppOptions extends Pick<
   AppOptions,

@@ -5,7 +5,7 @@ import { describeSeconds, fitSentences, type ModelFit } from './fitSentences.js'
 const fit: ModelFit = {
   memory: { servingBytes: 600e6, learningBytes: 1.9e9, isMeasured: true },
   secondsPerThousandCharacters: 42,
-  work: { readTokens: 12_345, writtenTokens: 3_456, steps: 80 },
+  work: { readTokens: 12_345, writtenTokens: 3_456, steps: 80, trainedTokens: 40_000 },
   writtenPerSecond: 25,
 };
 

@@ -12,7 +12,7 @@ export interface MeasuredSpeeds {
 
 /** Roughly how long a passage takes to learn. Other work on the machine makes it longer. */
 export function learningSeconds(
-  { readTokens, writtenTokens, steps }: ExpectedWork,
+  { readTokens, writtenTokens, steps }: Pick<ExpectedWork, 'readTokens' | 'writtenTokens' | 'steps'>,
   { reading, writing, stepSeconds }: MeasuredSpeeds,
 ): number {
   return readTokens / reading + writtenTokens / writing + steps * stepSeconds;

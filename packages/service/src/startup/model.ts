@@ -10,6 +10,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
+import { onceItSucceeds } from '../onceItSucceeds.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
 
@@ -60,16 +61,4 @@ export async function loadEngine(
     learningMethod(engine, files, undefined, elsewhere, path.join(dataFolder, 'replay')),
   );
   return { engine, teachingAdapter: files.adapter, method };
-}
-
-/** Returns the same promise to all callers. After a failure the next caller tries again. */
-function onceItSucceeds<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
 }

@@ -10,9 +10,11 @@ import { createStoreMetrics } from '../adapterStore/storeMetrics.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import { type Config, usableTracing } from '../config/config.js';
 import type { Database } from '../db/schema.js';
+import { examine } from '../doctor/examine.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp, buildOperationsApp } from '../http/buildApp.js';
+import type { Payments } from '../payments/payments.js';
 import { type Retention, startRetention } from '../retention/startRetention.js';
 import { openConfiguredTracing } from '../tracing/openConfiguredTracing.js';
 import type { Tracing } from '../tracing/tracing.js';
@@ -24,6 +26,7 @@ import { type BoundedStop, boundStop } from './boundedStop.js';
 import { makeDataFolder } from './dataFolder.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
+import { examinedOf, modelInUseOf } from './lookInside.js';
 import { openLog } from './logger.js';
 import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
@@ -112,7 +115,7 @@ export async function runService(
       running.retention = startRetention({ db: installation.db, store, dataFolder, logger, jobRetentionDays });
       running.worker = await openWorker(parts, store);
     }
-    if (roles.api) running.app = openApi(parts, running.worker ?? null);
+    if (roles.api) running.app = await openApi(parts, running.worker ?? null);
     const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
     if (config.operations !== null) {
       running.operations = openOperations(parts, roles);
@@ -228,7 +231,7 @@ function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
   return buildOperationsApp({ model_id: config.model_id, hasApi: api, readiness, logger, metrics });
 }
 
-function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
+async function openApi(parts: Parts, worker: RunningWorker | null): Promise<FastifyInstance> {
   const { config, installation, model, logger, metrics, tracing } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
   const onAdmitted = (): void => worker?.wake();
@@ -236,7 +239,28 @@ function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
   const admission = { ...admissionOf(model), open_jobs, onAdmitted };
   const operationsApart = config.operations !== null;
   const { db } = installation;
-  return buildApp({ ...admission, db, model_id, chatWaitMs, readiness, logger, metrics, tracing, operationsApart });
+  const payments = await openPayments(config);
+  const people = { modelInUse: modelInUseOf(config, model), examine: () => examine(examinedOf(parts)) };
+  return buildApp({
+    ...admission,
+    db,
+    model_id,
+    chatWaitMs,
+    ...(payments === null ? {} : { payments }),
+    ...people,
+    readiness,
+    logger,
+    metrics,
+    tracing,
+    operationsApart,
+  });
+}
+
+/** Stripe's library is loaded only where credit is sold. */
+async function openPayments({ stripe }: Config): Promise<Payments | null> {
+  if (stripe === null) return null;
+  const { openStripe } = await import('../payments/stripePayments.js');
+  return openStripe(stripe);
 }
 
 async function listen(

@@ -5,27 +5,31 @@ import type { Kysely } from 'kysely';
 import { thisOperator } from '../audit/operator.js';
 import { linkUrl, makeLink } from '../console/links.js';
 import type { Database } from '../db/schema.js';
+import type { AppOptions } from '../http/buildApp.js';
 import { buildTestApp } from './testApp.js';
 import { openTestDatabase } from './testDatabase.js';
 
 export interface TestConsole {
   readonly url: string;
   readonly db: Kysely<Database>;
+  /** Every log line so far, as text. */
+  readonly log: () => string;
   /** Has the rights of the tables' owner. */
   readonly owner: Kysely<Database>;
   stop(): Promise<void>;
 }
 
 /** The real application, listening, on a database of its own. No worker runs. */
-export async function startTestConsole(): Promise<TestConsole> {
+export async function startTestConsole(overrides: Partial<AppOptions> = {}): Promise<TestConsole> {
   const database = await openTestDatabase();
   // Its clock stands still, so that no limit of attempts becomes free again, however long a test takes.
-  const { app } = buildTestApp(database.db, { nowMs: () => 0 });
+  const { app, log } = buildTestApp(database.db, { nowMs: () => 0, ...overrides });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     db: database.db,
+    log,
     owner: database.owner,
     stop: async () => {
       app.server.closeAllConnections();

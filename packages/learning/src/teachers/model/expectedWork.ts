@@ -22,7 +22,9 @@ export interface ExpectedTeaching extends ExpectedTokens {
 }
 
 /** How long prompts are with the checkpoint's tokenizer and template. */
-export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
+export interface TokenCounts extends Pick<Engine, 'countTokens'> {
+  describe(): Promise<{ readonly contextLength: number }>;
+}
 
 /**
  * Counts that depend on the model's answers, taken with SmolLM2-135M-Instruct and its teaching adapter, on five
@@ -79,7 +81,7 @@ export async function expectedOfModelTeacher(
   };
 }
 
-const typicalQuestion = 'What is the name of the place where it was first seen?';
+export const typicalQuestion = 'What is the name of the place where it was first seen?';
 
 interface PromptTokens {
   /** Tokens of all prompts about a sentence. Each prompt reads the sentence with what stands before it. */

@@ -26,6 +26,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   base_model: ['SELECT', 'INSERT', 'UPDATE'],
   accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
   transfers: ['SELECT', 'INSERT'],
+  credit_purchases: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],
   members: ['SELECT', 'INSERT', 'UPDATE'],
   member_roles: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],

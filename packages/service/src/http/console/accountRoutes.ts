@@ -13,6 +13,7 @@ import { isOperator, listProjectsOf, type Member } from '../../console/members.j
 import { endSession, findMemberByPassword, startSession } from '../../console/sessions.js';
 import { joinByLink, setUpMember } from '../../console/setUpMember.js';
 import type { Database } from '../../db/schema.js';
+import type { Payments } from '../../payments/payments.js';
 import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { refuseStranger, type StrangerLimits } from '../limitStrangers.js';
 import { sessionOf } from './guardRequests.js';
@@ -22,6 +23,7 @@ import { clearSessionCookie, setSessionCookie } from './sessionCookie.js';
 export interface AccountContext {
   readonly db: Kysely<Database>;
   readonly model_id: string;
+  readonly payments: Payments | null;
   readonly signIns: SignInLimits;
   readonly strangers: StrangerLimits;
 }
@@ -106,9 +108,12 @@ async function beginSession(
   return describeSession(context, member);
 }
 
-async function describeSession({ db, model_id }: AccountContext, { id, email }: Member): Promise<ConsoleSession> {
+async function describeSession(
+  { db, model_id, payments }: AccountContext,
+  { id, email }: Member,
+): Promise<ConsoleSession> {
   const [operates, projects] = [await isOperator(db, id), await listProjectsOf(db, id)];
-  return { email, is_operator: operates, model_id, projects };
+  return { email, is_operator: operates, model_id, sells_credit: payments !== null, projects };
 }
 
 function refuseLink(): never {

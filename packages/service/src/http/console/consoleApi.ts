@@ -1,6 +1,7 @@
 import { ApiError } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
 import type { AdmissionContext } from '../../admission/admitJob.js';
+import type { Payments } from '../../payments/payments.js';
 import type { StrangerLimits } from '../limitStrangers.js';
 import { readBodyBytes } from '../readBody.js';
 import { accountRoutes } from './accountRoutes.js';
@@ -8,14 +9,17 @@ import { creditRoutes } from './creditRoutes.js';
 import { refuseOtherSites, requireRole, requireSession } from './guardRequests.js';
 import { createSignInLimits } from './limitSignIns.js';
 import { memberRoutes } from './memberRoutes.js';
+import { modelRoutes, type ModelContext } from './modelRoutes.js';
 import { operatorRoutes } from './operatorRoutes.js';
 import { projectRoutes } from './projectRoutes.js';
+import { purchaseRoutes, stripeWebhook } from './purchaseRoutes.js';
 import { settingsRoutes } from './settingsRoutes.js';
 import { workRoutes } from './workRoutes.js';
 
-export interface ConsoleOptions extends AdmissionContext {
-  readonly model_id: string;
+export interface ConsoleOptions extends AdmissionContext, ModelContext {
   readonly strangers: StrangerLimits;
+  /** `null` if no credit is sold. */
+  readonly payments: Payments | null;
   /** Monotonic. */
   readonly nowMs: () => number;
   readonly isClosing: () => boolean;
@@ -27,8 +31,9 @@ export interface ConsoleOptions extends AdmissionContext {
  * schema.
  */
 export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void {
-  const { db, strangers, nowMs } = options;
+  const { db, strangers, payments, nowMs } = options;
   const signIns = createSignInLimits(nowMs);
+  if (payments !== null) stripeWebhook(app, options, payments);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -49,8 +54,10 @@ export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void 
       accountRoutes(api, { ...options, signIns });
       projectRoutes(api, options);
       creditRoutes(api, options);
+      if (payments !== null) purchaseRoutes(api, payments);
       settingsRoutes(api, options);
       memberRoutes(api, options);
+      modelRoutes(api, options);
       operatorRoutes(api, options);
       workRoutes(api, options);
       registered();
