@@ -142,10 +142,10 @@ async function examineModel({ engine, modelFolder }: Config): Promise<string> {
 
 async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
-  if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
-  const { loadEngine } = await import('../../startup/model.js');
-  const { engine, teachingAdapter } = await loadEngine(config, pino({ level: 'silent' }));
+  const { loadServing } = await import('../../startup/model.js');
+  const { engine, teachingAdapter } = await loadServing(config, pino({ level: 'silent' }));
   try {
+    if (engine.trouble !== null) throw new Error(engine.trouble);
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;
     for (const adapter of teachingAdapter === null ? [null] : [null, teachingAdapter]) {
       await engine.generate({ prompt, adapter, maxOutputTokens: 1, temperature: 0 });
@@ -157,7 +157,7 @@ async function examineEngine(config: Config): Promise<string> {
       withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash));
     const versions = (await hasDatabase(config)) ? await count().catch(() => null) : null;
     const trained = versions === null ? '' : `; ${describeVersions(versions)}`;
-    return `embedded, ${architecture}, ${parameters} parameters${teaching}${trained}`;
+    return `${config.engine}, ${architecture}, ${parameters} parameters${teaching}${trained}`;
   } finally {
     await engine.close();
   }
