@@ -32,6 +32,11 @@ module.exports = {
     onlyMayUse('contract', [], 'The wire contract is what everybody agrees on; it must not depend on how it is kept.'),
     onlyMayUse('engine', [], 'The engine knows models, tokens and adapters, and could be published on its own.'),
     onlyMayUse(
+      'engine-vllm',
+      ['engine'],
+      'An engine that computes elsewhere knows what an engine is, and neither tenants nor money.',
+    ),
+    onlyMayUse(
       'learning',
       ['engine'],
       'Learning is a recipe over the engine primitives: no teacher, no language; tenants and money stay outside.',
@@ -64,7 +69,7 @@ module.exports = {
     ),
     onlyMayUse(
       'service',
-      ['contract', 'engine', 'learning', 'teacher-english', 'evaluation', 'client', 'hub'],
+      ['contract', 'engine', 'engine-vllm', 'learning', 'teacher-english', 'evaluation', 'client', 'hub'],
       'The service puts the parts together.',
     ),
     ...inOrder(

@@ -7,12 +7,12 @@ import { CallGate } from './support/callGate.js';
 import { AdapterCache } from './adapters/adapterCache.js';
 import { AdapterLoader } from './adapters/adapterLoader.js';
 import type { LoadedAdapter } from './adapters/loadedAdapter.js';
-import { bannedTokens, tokenlessIds } from './output/bannedTokens.js';
-import { checkRequest } from './scheduling/checkRequest.js';
+import { tokenlessIds } from './output/bannedTokens.js';
+import { prepareGeneration } from './scheduling/preparedGeneration.js';
 import { Generator } from './scheduling/generator.js';
 import type { LoadedModel } from './inference/modelRunner.js';
 import { defaultLimits } from './cache/kvBudget.js';
-import { composeReply, forcedText, singleCallEnd } from './output/reply.js';
+import { composeReply, singleCallEnd } from './output/reply.js';
 import { defaultScoreLimits } from './scoring/scoreLimits.js';
 import { Scorer } from './scoring/scorer.js';
 import { openTrainingSession } from './lora/trainingSession.js';
@@ -207,24 +207,14 @@ export class EmbeddedEngine implements Engine {
   }
 
   private async runGeneration(request: GenerateRequest, options: CallOptions): Promise<GenerateResult> {
-    checkRequest(request);
-    throwIfCancelled(options);
     const { tokenizer } = this.checkpoint;
-    const prompt = tokenizer.encodePrompt(request.prompt);
+    const { tokenless } = this;
     const { contextLength } = this.model.config;
-    const maxTokens = contextLength - prompt.length;
-    if (prompt.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
-    if (maxTokens < 1) {
-      const message = `the prompt has ${prompt.length} tokens, and the context length is ${contextLength}`;
-      throw new EngineError('context_length_exceeded', `${message}: no token of an answer would fit`);
-    }
+    throwIfCancelled(options);
+    const prepared = prepareGeneration({ tokenizer, contextLength, tokenless }, request);
     const isComplete = singleCallEnd(tokenizer, request);
     const generation = await this.generator.generate({
-      prompt,
-      forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
-      maxOutputTokens: Math.min(request.maxOutputTokens, maxTokens),
-      stopTokens: tokenizer.stopTokens,
-      banned: [...this.tokenless, ...bannedTokens(tokenizer, request)],
+      ...prepared,
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
       ...(request.minP === undefined ? {} : { minP: request.minP }),
@@ -234,7 +224,7 @@ export class EmbeddedEngine implements Engine {
       ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    return composeReply(tokenizer, request, prompt.length, generation);
+    return composeReply(tokenizer, request, prepared.prompt.length, generation);
   }
 
   /** Holds an adapter while `use` runs. A cancelled caller does not wait for the load, which goes on. */

@@ -84,6 +84,10 @@ export type EngineErrorCode =
    * A run that several calls shared has failed, and it is not known which caused it. The caller may repeat the call.
    */
   | 'batch_lost'
+  /** An engine elsewhere took the call and gave no whole receipt: it may have done the work. Nobody may repeat it. */
+  | 'receipt_missing'
+  /** An engine elsewhere gave a receipt that contradicts itself or the call. */
+  | 'receipt_inconsistent'
   | 'internal';
 
 /** The only error that leaves this package. */

@@ -8,8 +8,19 @@ export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from 
 export { trainingStepBytes } from './checkpoint/stepBytes.js';
 export { findWeightFiles } from './checkpoint/weightFiles.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
-export { startEngineHost } from './process/engineHost.js';
-export type { EngineExit, EngineStart, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
+export type { WrittenTokens } from './front/frontMethods.js';
+export { ModelFront } from './front/modelFront.js';
+export { openTrainingHost, startEngineHost } from './process/engineHost.js';
+export type {
+  EngineExit,
+  EngineStart,
+  EngineHost,
+  EngineHostOptions,
+  EngineLogger,
+  ServingEngine,
+  TrainingHost,
+} from './process/hostTypes.js';
+export type { PreparedGeneration } from './scheduling/preparedGeneration.js';
 export type { WatchBounds } from './process/watch.js';
 export { machineMemory } from './support/machineMemory.js';
 export { weightFormats, type WeightFormat } from './model/quantization.js';

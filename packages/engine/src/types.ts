@@ -49,6 +49,14 @@ export interface AdapterReference {
   readonly contentHash: string;
 }
 
+/** The effect of an adapter on a few sequences, as it was trained. */
+export interface AdapterProbe {
+  /** Tokens. Each sequence's targets are all tokens after its first. */
+  readonly sequences: readonly (readonly number[])[];
+  /** Mean cross-entropy of each sequence's targets with the adapter, in nats. */
+  readonly losses: readonly number[];
+}
+
 /** How a saved adapter stores its numbers: unchanged, or rounded to half the size. Computation uses F32 either way. */
 export type AdapterPrecision = 'F32' | 'F16';
 

@@ -73,14 +73,19 @@ async function readFitting(
 /**
  * Writes a new folder, see `writeFolder`.
  * @param baseModel the checkpoint's `contentHash`, for `adapter_config.json`.
+ * @param metadata texts for the header of the matrices' file.
  */
 export async function writeAdapter(
   folder: string,
   adapter: LoraAdapter,
   baseModel: string | null,
   precision: AdapterPrecision = 'F32',
+  metadata: Readonly<Record<string, string>> = {},
 ): Promise<AdapterReference & { readonly sizeBytes: number }> {
-  const files = { config: serializePeftConfig(adapter, baseModel), weights: serializeMatrices(adapter, precision) };
+  const files = {
+    config: serializePeftConfig(adapter, baseModel),
+    weights: serializeMatrices(adapter, precision, metadata),
+  };
   await writeFolder(folder, { [adapterConfigFile]: files.config, [adapterWeightsFile]: files.weights });
   const sizeBytes = files.config.byteLength + files.weights.byteLength;
   return { folder, contentHash: contentHash(files), sizeBytes };

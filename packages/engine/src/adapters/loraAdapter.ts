@@ -17,7 +17,11 @@ export interface LoraAdapter extends LoraHyperparameters {
  * The content of `adapter_model.safetensors`.
  * @throws EngineError `internal`, naming the key, when a value is too large for F16.
  */
-export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecision = 'F32'): Buffer {
+export function serializeMatrices(
+  adapter: LoraAdapter,
+  precision: AdapterPrecision = 'F32',
+  metadata: Readonly<Record<string, string>> = {},
+): Buffer {
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
   const tooGreat = precision === 'F16' ? tensors.find(([, { data }]) => data.some(isBeyondHalf)) : undefined;
   if (tooGreat !== undefined) {
@@ -26,7 +30,7 @@ export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecis
       `${adapterWeightsFile}: ${tooGreat[0]} holds a value beyond 65504, the most in F16`,
     );
   }
-  return serializeSafetensors(tensors, { format: 'pt' }, precision);
+  return serializeSafetensors(tensors, { format: 'pt', ...metadata }, precision);
 }
 
 /**

@@ -38,6 +38,20 @@ export async function readHeader(file: FileHandle, context: ErrorContext): Promi
   return parseHeader(header, size, context);
 }
 
+/** The texts that a file says about itself, by their names. Others than texts are left out. */
+export async function readMetadata(
+  file: FileHandle,
+  context: ErrorContext,
+): Promise<Readonly<Record<string, string | undefined>>> {
+  const { size } = await file.stat();
+  const prefix = await readBytes(file, 0, Math.min(8, size), context);
+  const header = parseJson(await readBytes(file, 8, headerLength(prefix, size, context), context), context);
+  const { __metadata__: metadata } = header;
+  if (!isRecord(metadata)) return {};
+  const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
+  return Object.fromEntries(Object.entries(metadata).filter(isText));
+}
+
 /** Like `readHeader`, for a file in memory. */
 export function readHeaderFrom(bytes: Uint8Array, context: ErrorContext): readonly TensorEntry[] {
   const length = headerLength(bytes.subarray(0, 8), bytes.byteLength, context);
@@ -154,13 +168,7 @@ function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContex
 }
 
 function parseHeader(bytes: Uint8Array, fileSize: number, context: ErrorContext): readonly TensorEntry[] {
-  let header: unknown;
-  try {
-    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw damaged(context, 'the header is not JSON', cause);
-  }
-  if (!isRecord(header)) throw damaged(context, 'the header is not an object');
+  const header = parseJson(bytes, context);
   const dataStart = 8 + bytes.byteLength;
   const entries = Object.entries(header)
     .filter(([name]) => name !== '__metadata__')
@@ -173,6 +181,17 @@ function parseHeader(bytes: Uint8Array, fileSize: number, context: ErrorContext)
   }
   if (expected !== fileSize) throw damaged(context, `its tensors end at byte ${expected} of ${fileSize}`);
   return entries;
+}
+
+function parseJson(bytes: Uint8Array, context: ErrorContext): Readonly<Record<string, unknown>> {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw damaged(context, 'the header is not JSON', cause);
+  }
+  if (!isRecord(header)) throw damaged(context, 'the header is not an object');
+  return header;
 }
 
 function parseEntry(name: string, value: unknown, dataStart: number, context: ErrorContext): TensorEntry {

@@ -52,8 +52,9 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
       const losses: number[] = [];
       for (const batch of [large, small, largest, large]) losses.push((await session.step(batch, 0.01)).loss);
       losses.push((await session.evaluate(large)).loss, (await session.evaluate(small)).loss);
-      hashes.push(`${(await session.save(path.join(folder, `${threads}`))).contentHash} ${losses.join(' ')}`);
+      // Saving computes the losses of the probe.
       calls.push([run.callCount(), helped.callCount()]);
+      hashes.push(`${(await session.save(path.join(folder, `${threads}`))).contentHash} ${losses.join(' ')}`);
       run.resetCalls();
       await session.close();
     }

@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import { maxRank } from '../adapters/peftConfig.js';
+import { probeMetadata, probeSequences } from '../adapters/probe.js';
 import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
 import type {
   AdapterPrecision,
+  AdapterProbe,
   AdapterReference,
   ResumeOptions,
   StepResult,
@@ -188,9 +190,20 @@ class OnnxTrainingSession implements TrainingSession {
 
   save(folder: string, precision?: AdapterPrecision): Promise<AdapterReference & { readonly sizeBytes: number }> {
     const { model, trained, hyperparameters } = this;
-    return this.call({}, () =>
-      writeAdapter(folder, toAdapter(trained.matrices, hyperparameters), model.name, precision),
-    );
+    return this.call({}, async () => {
+      const metadata = probeMetadata(await this.probe());
+      return writeAdapter(folder, toAdapter(trained.matrices, hyperparameters), model.name, precision, metadata);
+    });
+  }
+
+  /** The losses under the present weights of the sequences by which these will be known; `null` if one is no number. */
+  private async probe(): Promise<AdapterProbe | null> {
+    const sequences = probeSequences(this.model.config);
+    const losses: number[] = [];
+    for (const sequence of sequences) {
+      losses.push(await this.gradients.loss(this.gradients.batchOf([{ sequence, weight: 1 }]), {}));
+    }
+    return losses.every(Number.isFinite) ? { sequences: sequences.map(({ tokens }) => tokens), losses } : null;
   }
 
   snapshot(folder: string): Promise<void> {

@@ -13,7 +13,7 @@ import type {
   TrainingOptions,
 } from '../types.js';
 import { EngineProcess } from './engineProcess.js';
-import type { EngineExit, EngineHost, EngineHostOptions, EngineStart } from './hostTypes.js';
+import type { EngineExit, EngineHost, EngineHostOptions, EngineStart, TrainingHost } from './hostTypes.js';
 import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
 import { defaultBounds } from './watch.js';
 
@@ -43,6 +43,11 @@ export async function startEngineHost(options: EngineHostOptions): Promise<Engin
   return host;
 }
 
+/** A host for training alone, where another engine serves. No process is started before a session is opened. */
+export function openTrainingHost(options: EngineHostOptions): TrainingHost {
+  return new ProcessHost(options);
+}
+
 class ProcessHost implements EngineHost {
   private current: EngineProcess | undefined;
   private starting: Promise<EngineProcess> | undefined;
@@ -63,6 +68,11 @@ class ProcessHost implements EngineHost {
 
   get responsive(): boolean {
     return this.current?.responsive ?? false;
+  }
+
+  get trouble(): string | null {
+    if (this.pid === undefined) return 'restarting';
+    return this.responsive ? null : 'not responding';
   }
 
   get trainingPids(): readonly number[] {

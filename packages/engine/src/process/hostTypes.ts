@@ -31,14 +31,12 @@ export interface EngineStart {
   readonly purpose: EnginePurpose;
 }
 
-/** An engine in separate processes: one for serving, and one for each open training session. */
-export interface EngineHost extends Engine {
-  /** Process id of the serving engine. `undefined` between the death of one and the start of the next. */
-  readonly pid: number | undefined;
-  /** Whether the serving engine has a process that gave a sign of life in the last seconds. */
+/** An engine that serves, wherever it computes, and that may be away for a while. */
+export interface ServingEngine extends Engine {
+  /** Whether it can take calls: what serves gave a sign of life in the last seconds. */
   readonly responsive: boolean;
-  /** Process ids of the training engines. */
-  readonly trainingPids: readonly number[];
+  /** Why it cannot, in words. `null` while it can. */
+  readonly trouble: string | null;
   /**
    * Calls `listener` after every end of an engine process that `close` did not ask for. Returns a function that removes
    * it.
@@ -47,3 +45,14 @@ export interface EngineHost extends Engine {
   /** Calls `listener` whenever an engine process has loaded its model. Returns a function that removes it. */
   onStart(listener: (start: EngineStart) => void): () => void;
 }
+
+/** An engine in separate processes: one for serving, and one for each open training session. */
+export interface EngineHost extends ServingEngine {
+  /** Process id of the serving engine. `undefined` between the death of one and the start of the next. */
+  readonly pid: number | undefined;
+  /** Process ids of the training engines. */
+  readonly trainingPids: readonly number[];
+}
+
+/** The part of a host that trains. It has no process until a session is opened. */
+export type TrainingHost = Pick<EngineHost, 'openTraining' | 'trainingPids' | 'onExit' | 'onStart' | 'close'>;

@@ -49,8 +49,8 @@ describe('engraft', () => {
     assert.equal(noServer.status, 1);
     assert.match(noServer.stderr, /^engraft: .*DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/);
     const noEngine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
-    assert.equal(noEngine.status, 1);
-    assert.match(noEngine.stderr, /ENGRAFT_ENGINE=vllm is not available yet: use embedded or off/);
+    assert.equal(noEngine.status, 2);
+    assert.equal(noEngine.stderr, 'engraft: ENGRAFT_VLLM_URL is needed with ENGRAFT_ENGINE=vllm\n');
     const empty = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
     await assertFails(1, /no API key/, 'ask', 'Who?', '--subject', 'anna', '--data', empty);
     const key = { ENGRAFT_API_KEY: 'engraft_x', ENGRAFT_BASE_URL: 'http://127.0.0.1:1' };

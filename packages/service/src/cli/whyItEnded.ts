@@ -13,8 +13,8 @@ const meanings: Readonly<Record<JobErrorCode, string>> = {
   base_model_changed: 'the version belongs to another base model, and nothing is charged; learn its passages again',
   cancelled: 'an operator ended it, and nothing is charged',
   internal_error: 'something unexpected went wrong; the log of the worker says what',
-  receipt_missing: 'the receipt of a teacher elsewhere is missing; an operator settles the job',
-  receipt_inconsistent: 'the receipt of a teacher elsewhere contradicts itself; an operator settles the job',
+  receipt_missing: 'the receipt for work done elsewhere is missing; an operator settles the job',
+  receipt_inconsistent: 'the receipt for work done elsewhere contradicts itself; an operator settles the job',
 };
 
 /** Says why a job ended without a result, to be put after its status. Empty where the job has no error. */

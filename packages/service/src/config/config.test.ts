@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
 import { readConfig, usableTracing, UsageError } from './config.js';
 
@@ -145,6 +146,31 @@ test('credit is sold through Stripe where both of its secrets are named, which n
     [{ ENGRAFT_STRIPE_SECRET_KEY: 'a b' }, /^ENGRAFT_STRIPE_SECRET_KEY must be printable ASCII without spaces$/],
     [{ ENGRAFT_STRIPE_API_URL: 'ftp://localhost' }, /^ENGRAFT_STRIPE_API_URL must start with http:/],
     [{ ENGRAFT_STRIPE_API_URL: 'http://localhost/v1' }, /^ENGRAFT_STRIPE_API_URL must have no path$/],
+  ];
+  for (const [changed, message] of refused) {
+    assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });
+  }
+});
+
+test('vLLM servers are named by their addresses, and only where they are to answer', () => {
+  const env = { ENGRAFT_ENGINE: 'vllm', ENGRAFT_VLLM_URL: 'http://one:8000/, https://two' };
+  const { engine, vllm } = readConfig({ data: '/data' }, env);
+  assert.deepEqual(
+    [engine, vllm],
+    ['vllm', { urls: ['http://one:8000', 'https://two'], adapterFolder: path.resolve('/data/vllm'), maxAdapters: 16 }],
+  );
+  const folder = { ENGRAFT_VLLM_ADAPTER_DIR: '/shared', ENGRAFT_VLLM_ADAPTERS: '64' };
+  const given = readConfig({}, { ...env, ...folder }).vllm;
+  assert.deepEqual([given?.adapterFolder, given?.maxAdapters], [path.resolve('/shared'), 64]);
+  assert.equal(readConfig({}, { ...env, ENGRAFT_ENGINE: 'embedded' }).vllm, null);
+  const refused: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
+    [{ ENGRAFT_VLLM_URL: '' }, /^ENGRAFT_VLLM_URL is needed with ENGRAFT_ENGINE=vllm$/],
+    [{ ENGRAFT_VLLM_URL: 'ftp://one' }, /^ENGRAFT_VLLM_URL must be one address that starts with http:/],
+    [{ ENGRAFT_VLLM_URL: 'http://one,' }, /^ENGRAFT_VLLM_URL must be one address/],
+    [{ ENGRAFT_VLLM_URL: 'http://one/v1' }, /^ENGRAFT_VLLM_URL must not end in \/v1/],
+    [{ ENGRAFT_VLLM_URL: 'http://me:secret@one' }, /^ENGRAFT_VLLM_URL must hold no password$/],
+    [{ ENGRAFT_VLLM_URL: 'http://one,http://one/' }, /^ENGRAFT_VLLM_URL must name each server once$/],
+    [{ ENGRAFT_VLLM_ADAPTERS: '0' }, /^ENGRAFT_VLLM_ADAPTERS must be a whole number/],
   ];
   for (const [changed, message] of refused) {
     assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });

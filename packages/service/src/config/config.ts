@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { adapterStoreVariables, bucketConfigOf, type BucketConfig } from './adapterStoreConfig.js';
 import { missingOfStripe, stripeConfigOf, stripeVariables, type StripeConfig } from './stripeConfig.js';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
+import { vllmConfigOf, vllmVariables, type VllmConfig } from './vllmConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
 /** The settings from environment and flags. The table is in docs/operating. */
@@ -18,7 +19,8 @@ export interface Config {
   /** The name of the model on the wire. */
   readonly model_id: string;
   readonly engine: 'embedded' | 'vllm' | 'off';
-  readonly vllmUrl: string | null;
+  /** Set with `vllm`, and not otherwise. */
+  readonly vllm: VllmConfig | null;
   /** `null` if there is no remote teacher. */
   readonly teacher: TeacherConfig | null;
   /** `null` if no credit is sold. */
@@ -106,7 +108,7 @@ const environment = z.object({
   ENGRAFT_MODEL_DIR: z.string().default(shippedModelFolder),
   ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
   ENGRAFT_ENGINE: oneOf(['embedded', 'vllm', 'off']).default('embedded'),
-  ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/, error: 'must start with http:// or https://' }).optional(),
+  ...vllmVariables,
   ...teacherVariables,
   ...stripeVariables,
   ...tracingVariables,
@@ -152,13 +154,18 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const values = parsed.data;
   const missing = missingOfTeacher(values) ?? missingOfStripe(values);
   if (missing !== null) throw new UsageError(missing);
+  const dataFolder = path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR);
+  const vllm = values.ENGRAFT_ENGINE === 'vllm' ? vllmConfigOf(values, dataFolder) : null;
+  if (values.ENGRAFT_ENGINE === 'vllm' && vllm === null) {
+    throw new UsageError('ENGRAFT_VLLM_URL is needed with ENGRAFT_ENGINE=vllm');
+  }
   return {
     databaseUrl: values.DATABASE_URL ?? null,
-    dataFolder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
+    dataFolder,
     modelFolder: path.resolve(flags.model ?? values.ENGRAFT_MODEL_DIR),
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
-    vllmUrl: values.ENGRAFT_VLLM_URL ?? null,
+    vllm,
     teacher: teacherConfigOf(values),
     stripe: stripeConfigOf(values),
     weights: values.ENGRAFT_WEIGHTS,

@@ -133,8 +133,8 @@ async function examineModel({ config, contextLength }: Examined): Promise<string
 
 async function examineEngine({ config, withDatabase, withEngine }: Examined): Promise<string> {
   if (config.engine === 'off') return 'off';
-  if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
   const found = await withEngine(async ({ engine, teachingAdapter }) => {
+    if (engine.trouble !== null) throw new Error(engine.trouble);
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;
     for (const adapter of teachingAdapter === null ? [null] : [null, teachingAdapter]) {
       await engine.generate({ prompt, adapter, maxOutputTokens: 1, temperature: 0 });
@@ -144,7 +144,7 @@ async function examineEngine({ config, withDatabase, withEngine }: Examined): Pr
     // The database has a check of its own, which reports its faults.
     const versions = await withDatabase(({ db }) => countVersionsByModel(db, contentHash)).catch(() => null);
     const trained = versions === null ? '' : `; ${describeVersions(versions)}`;
-    return `embedded, ${architecture}, ${parameters} parameters${teaching}${trained}`;
+    return `${config.engine}, ${architecture}, ${parameters} parameters${teaching}${trained}`;
   });
   return found ?? 'none in this process: workers have one';
 }

@@ -1,4 +1,4 @@
-import { EngineError, loadFittingTokenizer } from '@engraft/engine';
+import { EngineError, type EngineHost, loadFittingTokenizer } from '@engraft/engine';
 import { expectedWork, recipeOf } from '@engraft/learning';
 import type { Logger } from 'pino';
 import { loadEngine, type EngineConfig, type LoadedEngine } from '../startup/model.js';
@@ -64,7 +64,7 @@ async function templateProblems(modelDir: string): Promise<readonly string[]> {
 
 async function measure(
   config: EngineConfig,
-  { engine, teachingAdapter }: LoadedEngine,
+  { engine, teachingAdapter }: LoadedEngine<EngineHost>,
   { preset }: LearningFiles,
   templateProblems: readonly string[],
 ): Promise<ModelCheck> {

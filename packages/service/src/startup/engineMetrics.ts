@@ -1,10 +1,10 @@
-import type { EngineExit, EngineHost } from '@engraft/engine';
+import type { EngineExit, ServingEngine } from '@engraft/engine';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 const purposes = ['serving', 'training'] as const satisfies readonly EngineExit['purpose'][];
 const reasons = ['exited', 'unresponsive', 'stalled'] as const satisfies readonly EngineExit['reason'][];
 
-export type WatchedEngine = Pick<EngineHost, 'responsive' | 'onExit' | 'onStart'>;
+export type WatchedEngine = Pick<ServingEngine, 'responsive' | 'onExit' | 'onStart'>;
 
 /** Whether the engine responds, and how often its processes were lost and started again. */
 export function watchEngine(engine: WatchedEngine, registry: Registry): void {

@@ -1,8 +1,11 @@
 import {
   type AdapterReference,
   type EngineHost,
+  type EngineHostOptions,
+  openTrainingHost,
   PromptCounter,
   readContextLength,
+  type ServingEngine,
   startEngineHost,
 } from '@engraft/engine';
 import type { LearningMethod } from '@engraft/learning';
@@ -22,8 +25,8 @@ export async function loadPromptMeter(modelFolder: string): Promise<PromptMeter>
 }
 
 /** An engine with its model, and how the model learns. */
-export interface LoadedEngine {
-  readonly engine: EngineHost;
+export interface LoadedEngine<Running extends ServingEngine = ServingEngine> {
+  readonly engine: Running;
   /** The adapter with which the teacher asks, or `null` for the model itself. */
   readonly teachingAdapter: AdapterReference | null;
   /** May ask the model for replies to rehearse, so it is called only when a passage will be learned. */
@@ -37,26 +40,54 @@ export type EngineConfig = Pick<
 >;
 
 /**
- * Rejects with `EngineError` `checkpoint_invalid` if the folder holds no model that the engine can run, or if the files
- * beside it for learning are damaged.
+ * The engine that the settings ask for: the embedded one, or vLLM servers beside an embedded one that trains.
+ * @throws EngineError as `loadEngine`, and if a vLLM server is not what it should be
  */
-export async function loadEngine(
-  { modelFolder, dataFolder, weights, cacheBytes, adapterBytes, teacher }: EngineConfig,
+export async function loadServing(config: EngineConfig & Pick<Config, 'vllm'>, logger: Logger): Promise<LoadedEngine> {
+  const { vllm } = config;
+  if (vllm === null) return loadEngine(config, logger);
+  return withMethod(config, logger, async () => {
+    const { openVllmEngine } = await import('@engraft/engine-vllm');
+    const { urls, adapterFolder, maxAdapters } = vllm;
+    const trainer = openTrainingHost(hostOptions(config, logger));
+    const limits = { maxNames: maxAdapters };
+    return openVllmEngine({ modelDir: config.modelFolder, urls, adapterFolder, trainer, logger, limits });
+  });
+}
+
+/**
+ * The embedded engine. Rejects with `EngineError` `checkpoint_invalid` if the folder holds no model that it can run, or
+ * if the files beside it for learning are damaged.
+ */
+export function loadEngine(config: EngineConfig, logger: Logger): Promise<LoadedEngine<EngineHost>> {
+  return withMethod(config, logger, () => startEngineHost(hostOptions(config, logger)));
+}
+
+function hostOptions(
+  { modelFolder, dataFolder, weights, cacheBytes, adapterBytes }: EngineConfig,
   logger: Logger,
-): Promise<LoadedEngine> {
-  const files = await readLearningFiles(modelFolder);
-  const { teacher: own, teachingAdapter } = files.preset;
-  const teaching = teacher === null ? { teacher: own } : { teacher: 'remote', url: teacher.url, model: teacher.model };
-  logger.info({ ...teaching, teaching_adapter: teachingAdapter }, 'how passages are taught');
-  const elsewhere = teacher === null ? null : openTeacherServer(teacher);
-  const engine = await startEngineHost({
+): EngineHostOptions {
+  return {
     modelDir: modelFolder,
     weightFormat: weights,
     cacheFolder: path.join(dataFolder, 'weights'),
     ...(cacheBytes === null ? {} : { maxCacheBytes: cacheBytes }),
     ...(adapterBytes === null ? {} : { maxAdapterBytes: adapterBytes }),
     logger,
-  });
+  };
+}
+
+async function withMethod<Running extends ServingEngine>(
+  { modelFolder, dataFolder, teacher }: EngineConfig,
+  logger: Logger,
+  start: () => Promise<Running>,
+): Promise<LoadedEngine<Running>> {
+  const files = await readLearningFiles(modelFolder);
+  const { teacher: own, teachingAdapter } = files.preset;
+  const teaching = teacher === null ? { teacher: own } : { teacher: 'remote', url: teacher.url, model: teacher.model };
+  logger.info({ ...teaching, teaching_adapter: teachingAdapter }, 'how passages are taught');
+  const elsewhere = teacher === null ? null : openTeacherServer(teacher);
+  const engine = await start();
   const method = onceItSucceeds(() =>
     learningMethod(engine, files, undefined, elsewhere, path.join(dataFolder, 'replay')),
   );

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Execution } from '../admission/admitJob.js';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
-import { type LoadedEngine, loadEngine, loadPromptMeter } from './model.js';
+import { type LoadedEngine, loadPromptMeter, loadServing } from './model.js';
 
 /** The part of the model that a process has. */
 export type ModelState =
@@ -16,10 +16,9 @@ export type ModelState =
 /** Loads what this process needs: the tokenizer to admit jobs, and the engine to run them. */
 export async function loadModel(config: Config, withEngine: boolean, logger: Logger): Promise<ModelState> {
   if (config.engine === 'off') return { kind: 'off' };
-  if (config.engine === 'vllm') throw new Error('ENGRAFT_ENGINE=vllm is not available yet: use embedded or off');
   try {
     const meter = await loadPromptMeter(config.modelFolder);
-    const engine = withEngine ? await loadEngine(config, logger) : null;
+    const engine = withEngine ? await loadServing(config, logger) : null;
     return { kind: 'loaded', meter, engine };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -46,7 +45,6 @@ export function admissionOf(model: ModelState): PromptMeter & { readonly executi
 export function missingOf(model: ModelState): string[] {
   if (model.kind === 'missing') return [`model: ${model.reason}`];
   if (model.kind !== 'loaded' || model.engine === null) return [];
-  const { engine } = model.engine;
-  if (engine.pid === undefined) return ['engine: restarting'];
-  return engine.responsive ? [] : ['engine: not responding'];
+  const { trouble } = model.engine.engine;
+  return trouble === null ? [] : [`engine: ${trouble}`];
 }

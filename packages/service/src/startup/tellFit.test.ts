@@ -5,6 +5,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { EngineHost } from '@engraft/engine';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { peakMemory } from '../models/peakMemory.js';
@@ -15,7 +16,7 @@ const modelFolder = fileURLToPath(new URL('../../../../models/base', import.meta
 const lineSchema = z.object({ serving_bytes: z.number(), learning_bytes: z.number(), msg: z.string() });
 
 let config: EngineConfig;
-let loaded: LoadedEngine;
+let loaded: LoadedEngine<EngineHost>;
 before(async () => {
   const dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-fit-'));
   const unbounded = { cacheBytes: null, adapterBytes: null, teacher: null };

@@ -69,7 +69,7 @@ export function scriptedLearner(script: LearnerScript): {
     close: () => Promise.resolve(),
   };
   const unheard = () => () => undefined;
-  const alive = { pid: process.pid, responsive: true, trainingPids: [] };
+  const alive = { pid: process.pid, responsive: true, trouble: null, trainingPids: [] };
   const host = { ...engine, ...alive, onExit: unheard, onStart: unheard };
   return {
     engine: host,

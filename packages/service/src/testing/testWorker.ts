@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngineHost } from '@engraft/engine';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
@@ -16,7 +17,7 @@ import { readJobRow } from './readJobRow.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 
 /** A worker on the real engine with the shipped model, and its log and metrics so far. */
-export interface TestWorker extends LoadedEngine {
+export interface TestWorker extends LoadedEngine<EngineHost> {
   readonly db: TestDatabase['db'];
   readonly key: TestKey;
   readonly store: FolderStore;

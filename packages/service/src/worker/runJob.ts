@@ -120,12 +120,13 @@ async function afterFailure(
   return { kind: 'ended', status: 'failed', error_code: errorCode };
 }
 
-/** A remote teacher was asked, and its cost is not known. */
-function isUnaccounted(error: unknown): error is RemoteModelError & { readonly code: ReceiptErrorCode } {
-  return error instanceof RemoteModelError && error.code !== 'not_executed';
-}
-
 type ReceiptErrorCode = Exclude<RemoteModelError['code'], 'not_executed'>;
+
+/** A teacher or an engine elsewhere was asked, and what it did is not known. */
+function isUnaccounted(error: unknown): error is Error & { readonly code: ReceiptErrorCode } {
+  if (error instanceof RemoteModelError) return error.code !== 'not_executed';
+  return error instanceof EngineError && (error.code === 'receipt_missing' || error.code === 'receipt_inconsistent');
+}
 
 async function reconcile(
   { db, logger }: JobContext,
@@ -135,7 +136,7 @@ async function reconcile(
   lease: AbortSignal,
 ): Promise<RunOutcome> {
   const message =
-    'a teacher elsewhere was asked, and what is owed is not known: settle the job with engraft job resolve';
+    'a server elsewhere was asked, and what is owed is not known: settle the job with engraft job resolve';
   logger.error({ err: error, job_id: job.job_id, error_code: errorCode }, message);
   assertHeld(await whenDatabaseIsBack(() => requireReconciliation(db, job, errorCode), lease));
   return { kind: 'ended', status: 'reconciliation_required', error_code: errorCode };

@@ -11,7 +11,7 @@ import {
   type JobStatus,
   type TenantId,
 } from '@engraft/contract';
-import { type Engine, type EngineExit, startEngineHost } from '@engraft/engine';
+import { type Engine, type EngineExit, type EngineHost, startEngineHost } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino, type Logger } from 'pino';
 import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
@@ -52,7 +52,7 @@ const learning: JobRequest = {
 describe('worker', () => {
   let database: TestDatabase;
   let key: TestKey;
-  let loaded: LoadedEngine;
+  let loaded: LoadedEngine<EngineHost>;
   let meter: PromptMeter;
   let dataFolder: string;
   let store: FolderStore;

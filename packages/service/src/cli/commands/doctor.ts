@@ -41,8 +41,8 @@ function opened(config: Config): Examined {
       return (await loadPromptMeter(config.modelFolder)).contextLength;
     },
     withEngine: async (examineEngine) => {
-      const { loadEngine } = await import('../../startup/model.js');
-      const loaded = await loadEngine(config, pino({ level: 'silent' }));
+      const { loadServing } = await import('../../startup/model.js');
+      const loaded = await loadServing(config, pino({ level: 'silent' }));
       try {
         return await examineEngine(loaded);
       } finally {

@@ -1,0 +1,1 @@
+export { openVllmEngine, type VllmEngineOptions } from './vllmEngine.js';

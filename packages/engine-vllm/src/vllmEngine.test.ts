@@ -1,0 +1,311 @@
+/** Faults that no real server shows when asked to. The server is a fault injector, see `testing/faultyVllm.ts`. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  EmbeddedEngine,
+  openTrainingHost,
+  type AdapterReference,
+  type GenerateRequest,
+  type ServingEngine,
+} from '@engraft/engine';
+import { AdapterShelf } from './adapters/adapterShelf.js';
+import { brokenKinds, breakAdapter } from './testing/brokenAdapters.js';
+import { startFaultyVllm, type Answer, type FaultyVllm } from './testing/faultyVllm.js';
+import { openVllmEngine } from './vllmEngine.js';
+
+const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
+const completions = '/v1/completions';
+const question = { messages: [{ role: 'user' as const, content: 'Who built the lighthouse?' }] };
+const asking = (adapter: AdapterReference | null, changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
+  prompt: question,
+  adapter,
+  maxOutputTokens: 6,
+  temperature: 0,
+  ...changes,
+});
+
+suite('an engine over vLLM servers', () => {
+  let folder: string;
+  let adapterFolder: string;
+  let embedded: EmbeddedEngine;
+  let servers: readonly [FaultyVllm, FaultyVllm];
+  let engine: ServingEngine;
+  let adapters: readonly [AdapterReference, AdapterReference, AdapterReference];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'engraft-vllm-'));
+    adapterFolder = join(folder, 'shelf');
+    embedded = await EmbeddedEngine.open({ modelDir, threads: 1 });
+    const start = () => startFaultyVllm(embedded, 2_048);
+    servers = [await start(), await start()];
+    adapters = [await train('Ada.'), await train('Omar.'), await train('Lena.')];
+    engine = await open();
+  });
+  afterEach(() => {
+    for (const server of servers) {
+      server.fault = () => false;
+      server.distort = (answer) => answer;
+      server.requests.length = 0;
+    }
+  });
+  after(async () => {
+    await engine.close();
+    await Promise.all(servers.map((server) => server.stop()));
+    await embedded.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const open = (urls = servers.map(({ url }) => url)): Promise<ServingEngine> =>
+    openVllmEngine({
+      modelDir,
+      urls,
+      adapterFolder,
+      trainer: openTrainingHost({ modelDir, threads: 1 }),
+      limits: { maxNames: 2, healthMs: 20, connectMs: 2_000 },
+    });
+
+  async function train(answer: string): Promise<AdapterReference> {
+    const session = await embedded.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 });
+    const sequence = await embedded.encode(question, answer);
+    for (let step = 0; step < 6; step += 1) await session.step([{ sequence, weight: 1 }], 1e-2);
+    const target = join(folder, answer);
+    const { contentHash } = await session.save(target);
+    await session.close();
+    return { folder: target, contentHash };
+  }
+
+  const seen = (path: string) => servers.flatMap(({ requests }) => requests.filter((each) => each.path === path));
+  const onBoth = (fault: FaultyVllm['fault']): void => {
+    for (const server of servers) server.fault = fault;
+  };
+  const distortBoth = (distort: FaultyVllm['distort']): void => {
+    for (const server of servers) server.distort = distort;
+  };
+  const untilResponsive = async (): Promise<void> => {
+    while (!engine.responsive) await sleep(5);
+  };
+
+  test('answers and scores as the embedded engine does', async () => {
+    for (const adapter of [null, ...adapters]) {
+      const request = asking(adapter);
+      assert.deepEqual(await engine.generate(request), await embedded.generate(request));
+      const sequences = [await embedded.encode(question, 'Ada.'), await embedded.encode(question, 'Who?')];
+      const scored = { sequences, adapter, topK: 3 };
+      assert.deepEqual(await engine.score(scored), await embedded.score(scored));
+    }
+  });
+
+  test('sends token ids, a salt for each key, and whatever a server would choose by itself', async () => {
+    await engine.generate(asking(null, { isolationKey: 'one' }));
+    await engine.generate(asking(null, { isolationKey: 'one' }));
+    await engine.generate(asking(null, { isolationKey: 'two' }));
+    const [first = {}, second, third] = seen(completions).map(({ body }) => body);
+    assert.equal(first['cache_salt'], second?.['cache_salt']);
+    assert.notEqual(first['cache_salt'], third?.['cache_salt']);
+    assert.ok(Array.isArray(first['prompt']) && first['prompt'].every(Number.isInteger));
+    assert.ok(!JSON.stringify(first).includes('lighthouse'));
+    const { ignore_eos, top_p, top_k, stream, return_token_ids } = first;
+    assert.deepEqual([ignore_eos, top_p, top_k, stream, return_token_ids], [true, 1, 0, false, true]);
+  });
+
+  test('gives an adapter one server, under the name and in the folder of its content hash', async () => {
+    for (const server of servers) server.loaded.clear();
+    const [adapter] = adapters;
+    for (let time = 0; time < 3; time += 1) await engine.generate(asking(adapter));
+    assert.equal(servers.filter(({ loaded }) => loaded.size > 0).length, 1);
+    const name = AdapterShelf.nameOf(adapter);
+    for (const { body } of seen('/v1/load_lora_adapter')) {
+      assert.deepEqual(body, { lora_name: name, lora_path: join(adapterFolder, name) });
+    }
+  });
+
+  test('keeps within the names of a server', async () => {
+    const alone = await open([servers[0].url]);
+    const answers = await Promise.all([...adapters, ...adapters].map((adapter) => alone.generate(asking(adapter))));
+    for (const [index, { text }] of answers.entries()) {
+      assert.equal(text, (await embedded.generate(asking(adapters[index % 3] ?? null))).text);
+    }
+    assert.ok(servers[0].loaded.size <= 2);
+    await alone.close();
+  });
+
+  for (const kind of brokenKinds) {
+    test(`refuses an adapter with ${kind} before a server hears of it`, async () => {
+      const broken = await breakAdapter(adapters[0], join(folder, kind), kind);
+      await assert.rejects(engine.generate(asking(broken)), { code: 'adapter_invalid' });
+      assert.deepEqual(seen('/v1/load_lora_adapter'), []);
+    });
+  }
+
+  test('refuses a server that has an adapter wrong, and unloads it there', async () => {
+    const [, adapter, other] = adapters;
+    for (const server of servers) {
+      server.loaded.clear();
+      server.fault = (_, { path, body }) => {
+        if (path === '/v1/load_lora_adapter') return false;
+        // It has the weights of another adapter under this name.
+        const name = AdapterShelf.nameOf(adapter);
+        if (body['model'] === name) server.loaded.set(name, other.folder);
+        return false;
+      };
+    }
+    const fresh = await open();
+    await assert.rejects(fresh.generate(asking(adapter)), { code: 'adapter_invalid', message: /has .* wrong/ });
+    assert.ok(servers.every(({ loaded }) => !loaded.has(AdapterShelf.nameOf(adapter))));
+    await fresh.close();
+  });
+
+  const usage = (changes: object) => (answer: Answer) => ({ ...answer, usage: { ...answer.usage, ...changes } });
+  const choice = (changes: object) => (answer: Answer) => ({
+    ...answer,
+    choices: [{ ...answer.choices[0], ...changes }],
+  });
+  const receipts: readonly (readonly [string, string, FaultyVllm['distort']])[] = [
+    ['no usage', 'receipt_missing', (answer) => ({ ...answer, usage: null })],
+    ['no cached tokens', 'receipt_missing', usage({ prompt_tokens_details: null })],
+    ['no token ids', 'receipt_missing', choice({ token_ids: null })],
+    ['no end', 'receipt_missing', choice({ finish_reason: null })],
+    ['something else', 'receipt_missing', () => 'an answer'],
+    ['a total that is no sum', 'receipt_inconsistent', usage({ total_tokens: 1 })],
+    ['another prompt', 'receipt_inconsistent', usage({ prompt_tokens: 3, total_tokens: 9 })],
+    [
+      'more cached tokens than the prompt',
+      'receipt_inconsistent',
+      usage({ prompt_tokens_details: { cached_tokens: 999 } }),
+    ],
+    ['other counts than tokens', 'receipt_inconsistent', choice({ token_ids: [5] })],
+    [
+      'an answer cut short',
+      'receipt_inconsistent',
+      (answer) =>
+        choice({ token_ids: [5], finish_reason: 'length' })({
+          ...answer,
+          usage: { ...answer.usage, completion_tokens: 1, total_tokens: Number(answer.usage['prompt_tokens']) + 1 },
+        }),
+    ],
+  ];
+  for (const [what, code, distort] of receipts) {
+    test(`believes no answer with ${what}, and asks nobody again`, async () => {
+      distortBoth(distort);
+      await assert.rejects(engine.generate(asking(null)), { name: 'EngineError', code });
+      assert.equal(seen(completions).length, 1);
+    });
+  }
+
+  const unknown: readonly (readonly [string, FaultyVllm['fault']])[] = [
+    ['breaks before its answer', (response) => Boolean(response.destroy())],
+    [
+      'breaks in the middle of its answer',
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' }).write('{"choices": [');
+        setTimeout(() => response.destroy(), 20);
+        return true;
+      },
+    ],
+    ['answers with status 500', (response) => Boolean(response.writeHead(500).end('{}'))],
+  ];
+  for (const [what, fault] of unknown) {
+    test(`asks nobody again when a server ${what}`, async () => {
+      onBoth((response, request) => request.path === completions && fault(response, request));
+      await assert.rejects(engine.generate(asking(null)), { code: 'receipt_missing' });
+      assert.equal(seen(completions).length, 1);
+      await untilResponsive();
+    });
+  }
+
+  test('asks another server when one has no room, and nobody may when none has', async () => {
+    const full: FaultyVllm['fault'] = (response, { path }) =>
+      path === completions && Boolean(response.writeHead(503).end());
+    servers[0].fault = full;
+    const expected = await embedded.generate(asking(null));
+    for (let time = 0; time < 4; time += 1) assert.deepEqual(await engine.generate(asking(null)), expected);
+    servers[1].fault = full;
+    await assert.rejects(engine.generate(asking(null)), { code: 'not_running' });
+  });
+
+  test('loads an adapter again that another process has unloaded', async () => {
+    await untilResponsive();
+    const [adapter] = adapters;
+    await engine.generate(asking(adapter));
+    for (const server of servers) server.loaded.clear();
+    assert.equal((await engine.generate(asking(adapter))).text, (await embedded.generate(asking(adapter))).text);
+  });
+
+  test('closes the connection of a call that is cancelled', async () => {
+    await untilResponsive();
+    const cancel = new AbortController();
+    const before = servers.map(({ closed }) => closed());
+    onBoth((_, { path }) => {
+      if (path === completions) cancel.abort();
+      return path === completions;
+    });
+    await assert.rejects(engine.generate(asking(null), { signal: cancel.signal }), { code: 'cancelled' });
+    while (servers.every(({ closed }, index) => closed() === before[index])) await sleep(5);
+  });
+
+  test('is not responsive while no server answers, and is again afterwards', async () => {
+    onBoth((response, { path }) => path === '/health' && Boolean(response.writeHead(500).end()));
+    while (engine.responsive) await sleep(5);
+    assert.match(engine.trouble ?? '', /no vLLM server is ready .*its health is 500/);
+    await assert.rejects(engine.generate(asking(null)), { code: 'not_running' });
+    onBoth(() => false);
+    await untilResponsive();
+    assert.equal(engine.trouble, null);
+  });
+
+  const wrong: readonly (readonly [string, FaultyVllm['fault'], FaultyVllm['distort'], RegExp])[] = [
+    [
+      'no vLLM',
+      (response, { path }) => path === '/v1/models' && Boolean(response.end('{}')),
+      (each) => each,
+      /no vLLM server/,
+    ],
+    [
+      'without runtime loading',
+      (response, { path }) =>
+        path === '/v1/load_lora_adapter' && Boolean(response.writeHead(404).end('{"detail": "Not Found"}')),
+      (each) => each,
+      /VLLM_ALLOW_RUNTIME_LORA_UPDATING=1/,
+    ],
+    [
+      'another model',
+      () => false,
+      (answer) =>
+        choice({
+          prompt_logprobs: (answer.choices[0]['prompt_logprobs'] as unknown[]).map((place) =>
+            place === null
+              ? null
+              : Object.fromEntries(Object.keys(place as object).map((id) => [id, { logprob: -2, rank: 1 }])),
+          ),
+        })(answer),
+      /is not that of ENGRAFT_MODEL_DIR/,
+    ],
+    [
+      'without counts of cached tokens',
+      () => false,
+      usage({ prompt_tokens_details: null }),
+      /--enable-prompt-tokens-details/,
+    ],
+  ];
+  for (const [what, fault, distort, message] of wrong) {
+    test(`does not start on a server that is ${what}`, async () => {
+      onBoth(fault);
+      distortBoth(distort);
+      await assert.rejects(open(), { code: 'checkpoint_invalid', message });
+    });
+  }
+
+  test('does not start on a server with a shorter context than the model', async () => {
+    const short = await startFaultyVllm(embedded, 512);
+    await assert.rejects(open([short.url]), {
+      code: 'checkpoint_invalid',
+      message: /512 tokens.*--max-model-len 2048/,
+    });
+    await short.stop();
+  });
+});
