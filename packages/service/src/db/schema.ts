@@ -1,17 +1,19 @@
 import type { JobErrorCode, JobKind, JobPhase, JobStatus } from '@engraft/contract';
-import type { MemberRole } from '@engraft/contract/console';
-import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { JsonColumn, NullableJsonColumn, Timestamp } from './columns.js';
+import type {
+  AuditEventsTable,
+  ConsoleLinksTable,
+  ConsoleSessionsTable,
+  MemberRolesTable,
+  MembersTable,
+} from './consoleTables.js';
+import type { AccountsTable, CreditPurchasesTable, TransfersTable } from './ledgerTables.js';
 
 /**
  * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD. A bigint column is read as a
- * safe integer and a timestamptz as a Date (see `database.ts`). The content of a JSON column is `unknown` until its
- * owner has parsed it. It is written as JSON text, because pg would send a JavaScript array as a PostgreSQL array.
+ * safe integer and a timestamptz as a Date (see `database.ts`).
  */
-
-type JsonColumn = ColumnType<unknown, string, string>;
-type NullableJsonColumn = ColumnType<unknown, string | null | undefined, string | null>;
-/** Has a default. pg sends a Date with milliseconds and its zone. */
-type Timestamp = Generated<Date>;
 
 export interface ProjectsTable {
   id: string;
@@ -190,46 +192,6 @@ export interface KeptAdaptersTable {
   created_at: Timestamp;
 }
 
-export type AccountKind = 'issued' | 'available' | 'reserved' | 'spent';
-
-export interface AccountsTable {
-  id: string;
-  kind: AccountKind;
-  project_id: string | null;
-  /** Only the trigger on `transfers` changes it. */
-  balance_microusd: GeneratedAlways<number>;
-}
-
-export type TransferKind = 'grant' | 'reserve' | 'post' | 'void' | 'hosting' | 'refund';
-
-export interface TransfersTable {
-  id: GeneratedAlways<number>;
-  kind: TransferKind;
-  from_account: string;
-  to_account: string;
-  amount_microusd: number;
-  job_id: string | null;
-  version_id: string | null;
-  /**
-   * For hosting and its refund: whole days from the version's creation to the beginning of the paid day. `null` in old
-   * transfers.
-   */
-  hosting_day: number | null;
-  memo: string | null;
-  created_at: Timestamp;
-}
-
-/** Credit that was bought. */
-export interface CreditPurchasesTable {
-  /** One payment at Stripe. */
-  checkout_id: string;
-  /** The event that told of it first. */
-  event_id: string;
-  project_id: string;
-  amount_microusd: number;
-  created_at: Timestamp;
-}
-
 /** At most one row. */
 export interface BaseModelTable {
   only_row: Generated<boolean>;
@@ -245,54 +207,6 @@ export interface ClockTable {
   seen_at: Date;
   /** When it was last found more than a day ahead of the time before. */
   leapt_at: Date | null;
-}
-
-/** Rows are added and never changed. */
-export interface AuditEventsTable {
-  id: GeneratedAlways<number>;
-  occurred_at: GeneratedAlways<Date>;
-  action: string;
-  actor: string;
-  account: string;
-  reason: string | null;
-  project_id: string | null;
-  target: string;
-  details: JsonColumn;
-}
-
-/** People who use the console. */
-export interface MembersTable {
-  id: string;
-  /** In lower case. */
-  email: string;
-  password_hash: string;
-  created_at: Timestamp;
-}
-
-export interface MemberRolesTable {
-  member_id: string;
-  /** `null` for every project. */
-  project_id: string | null;
-  role: MemberRole;
-}
-
-export interface ConsoleLinksTable {
-  token_sha256: Buffer;
-  /** `null` if whoever opens the link chooses one. */
-  email: string | null;
-  /** `null` if the link resets a password and changes no role. */
-  role: MemberRole | null;
-  /** `null` if the role is for every project. */
-  project_id: string | null;
-  created_at: Timestamp;
-  expires_at: Date;
-}
-
-export interface ConsoleSessionsTable {
-  token_sha256: Buffer;
-  member_id: string;
-  created_at: Timestamp;
-  expires_at: Date;
 }
 
 export interface Database {

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { AccountKind, Database } from '../db/schema.js';
+import type { AccountKind } from '../db/ledgerTables.js';
+import type { Database } from '../db/schema.js';
 
 export type ProjectAccountKind = Exclude<AccountKind, 'issued'>;
 

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
-import type { Database, TransferKind } from '../db/schema.js';
+import type { TransferKind } from '../db/ledgerTables.js';
+import type { Database } from '../db/schema.js';
 import { accountId, lockBalance } from './accounts.js';
 
 export interface Settlement {

@@ -1,6 +1,7 @@
 /** Two projects with money, and transfers that the owner of the tables writes. Each test file opens its own. */
 import { sql, type Kysely } from 'kysely';
-import type { Database, TransferKind } from '../db/schema.js';
+import type { TransferKind } from '../db/ledgerTables.js';
+import type { Database } from '../db/schema.js';
 import { inTransaction, RolledBack } from '../db/transaction.js';
 import { createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { AccountsTable, Database, JobsTable, SubjectsTable, TransferKind, VersionsTable } from '../db/schema.js';
+import type { AccountsTable, TransferKind } from '../db/ledgerTables.js';
+import type { Database, JobsTable, SubjectsTable, VersionsTable } from '../db/schema.js';
 
 /** The state of the database at one moment. */
 export interface WorldState {

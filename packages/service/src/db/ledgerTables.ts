@@ -1,0 +1,42 @@
+import type { GeneratedAlways } from 'kysely';
+import type { Timestamp } from './columns.js';
+
+export type AccountKind = 'issued' | 'available' | 'reserved' | 'spent';
+
+export interface AccountsTable {
+  id: string;
+  kind: AccountKind;
+  project_id: string | null;
+  /** Only the trigger on `transfers` changes it. */
+  balance_microusd: GeneratedAlways<number>;
+}
+
+export type TransferKind = 'grant' | 'reserve' | 'post' | 'void' | 'hosting' | 'refund';
+
+export interface TransfersTable {
+  id: GeneratedAlways<number>;
+  kind: TransferKind;
+  from_account: string;
+  to_account: string;
+  amount_microusd: number;
+  job_id: string | null;
+  version_id: string | null;
+  /**
+   * For hosting and its refund: whole days from the version's creation to the beginning of the paid day. `null` in old
+   * transfers.
+   */
+  hosting_day: number | null;
+  memo: string | null;
+  created_at: Timestamp;
+}
+
+/** Credit that was bought. */
+export interface CreditPurchasesTable {
+  /** One payment at Stripe. */
+  checkout_id: string;
+  /** The event that told of it first. */
+  event_id: string;
+  project_id: string;
+  amount_microusd: number;
+  created_at: Timestamp;
+}
