@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
@@ -38,14 +38,15 @@ export async function openBrowser(t: TestContext, overrides: Overrides = {}): Pr
   t.after(() => service.stop());
   const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
   t.after(() => browser.close());
-  const page = await browser.newPage();
+  const page = await (await browser.newContext()).newPage();
   // Machines that run tests may be very busy.
   page.setDefaultTimeout(120_000);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
     // A browser also calls a refusal an error; the console asks who is signed in to find that nobody is.
-    if (message.type() === 'error' && !/40[139]|422/.test(message.text())) problems.push(message.text());
+    if (message.type() === 'error' && !/40[139]|422/.test(message.text()))
+      problems.push(`${message.text()} ${message.location().url}`);
   });
   return {
     service,
@@ -63,11 +64,8 @@ async function problemsOf(page: Page, name: string): Promise<string[]> {
     [390, 'dark'],
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
+    for (const each of ['light', 'dark'] as const) await shoot(page, `${name}-${width}-${each}.webp`, each);
     await page.emulateMedia({ colorScheme });
-    const shots = process.env['ENGRAFT_TEST_SCREENSHOTS'];
-    // Behind a dialog the page is dimmed as far as the screen goes.
-    const fullPage = (await page.locator('dialog[open]').count()) === 0;
-    if (shots !== undefined) await page.screenshot({ path: path.join(shots, `${name}-${width}.png`), fullPage });
     await page.evaluate(axeSource);
     const found = violations.parse(await page.evaluate('axe.run().then((report) => report.violations)'));
     const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
@@ -77,6 +75,32 @@ async function problemsOf(page: Page, name: string): Promise<string[]> {
   }
   await page.setViewportSize({ width: 1280, height: 900 });
   return problems;
+}
+
+/** Draws the page in this scheme into the folder of `ENGRAFT_TEST_SCREENSHOTS`, if that is set. */
+async function shoot(page: Page, name: string, colorScheme: 'light' | 'dark'): Promise<void> {
+  const folder = process.env['ENGRAFT_TEST_SCREENSHOTS'];
+  if (folder === undefined) return;
+  await page.emulateMedia({ colorScheme });
+  // Behind a dialog the page is dimmed as far as the screen goes.
+  const isWhole = (await page.locator('dialog[open]').count()) === 0;
+  const browser = await page.context().newCDPSession(page);
+  const { data } = await browser.send('Page.captureScreenshot', {
+    // A third of the bytes of a PNG.
+    format: 'webp',
+    quality: 60,
+    captureBeyondViewport: isWhole,
+    ...(isWhole ? { clip: await pageBox(page) } : {}),
+  });
+  await browser.detach();
+  writeFileSync(path.join(folder, name), data, 'base64');
+}
+
+const pageSize = z.object({ width: z.number(), height: z.number() });
+
+async function pageBox(page: Page) {
+  const size = '{ width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight }';
+  return { x: 0, y: 0, scale: 1, ...pageSize.parse(await page.evaluate(`(${size})`)) };
 }
 
 /** Sets up the owner of everything by a link. */

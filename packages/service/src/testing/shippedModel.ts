@@ -14,7 +14,8 @@ export function showShippedModel(): Required<Pick<AppOptions, 'modelInUse' | 'ex
     modelInUse: modelInUseOf(config, model),
     examine: () =>
       examine({
-        config,
+        // Pictures of it are the same on every machine.
+        config: { ...config, modelFolder: '/opt/engraft/models/base' },
         withDatabase: () => Promise.resolve(null),
         contextLength: () => Promise.resolve(model.meter.contextLength),
         withEngine: () => Promise.resolve(null),
