@@ -73,7 +73,7 @@ describe('the files to deploy with', () => {
 
   test('run as nobody in particular, with a health check', () => {
     const users = [...dockerfile.matchAll(/^USER (\S+)$/gm)].map(([, user]) => user);
-    assert.deepEqual(users, ['node']);
+    assert.deepEqual(users, ['1000:1000']);
     const [, ...afterUser] = dockerfile.split(/^USER /m);
     assert.doesNotMatch(afterUser.join(''), /^(?:RUN|COPY) /m);
     assert.match(dockerfile, /^HEALTHCHECK .*\\\n {2}CMD \[/m);
