@@ -81,6 +81,7 @@ export async function openVllmEngine(options: VllmEngineOptions): Promise<Servin
     await engine.close();
     throw new EngineError('checkpoint_invalid', `the vLLM server ${wrong.url}: ${wrong.trouble?.reason ?? ''}`);
   } catch (error) {
+    await options.trainer.close();
     await front.close();
     throw error;
   }

@@ -13,6 +13,7 @@ export interface ShelvedAdapter {
 
 /** How names begin that nothing refers to yet, or any more. */
 const passingName = /^\.(placing|removing)-/;
+const adapterName = /^sha256-[0-9a-f]{64}$/;
 
 /**
  * Copies of adapters for servers, in a folder that they can read. Each has its content hash as its name, since a server
@@ -73,6 +74,7 @@ export class AdapterShelf {
   async sweep(listed: ReadonlySet<string>, idleMs: number): Promise<void> {
     for (const name of await readdir(this.home).catch(() => [])) {
       const folder = this.folderOf(name);
+      if (!adapterName.test(name) && !passingName.test(name)) continue;
       const found = await stat(folder).catch(() => null);
       if (found === null || listed.has(name) || found.mtimeMs > Date.now() - idleMs) continue;
       const isPassing = passingName.test(name);

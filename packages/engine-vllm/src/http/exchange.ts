@@ -37,7 +37,9 @@ export interface ExchangeSignals {
 }
 
 /** Follows no redirect. Never rejects. */
-export function exchange(call: Call, limits: ExchangeLimits, { cancel, lost }: ExchangeSignals): Promise<Exchange> {
+export function exchange(call: Call, limits: ExchangeLimits, signals: ExchangeSignals): Promise<Exchange> {
+  // Many exchanges have one signal, and Node.js warns of many listeners on one.
+  const [cancel, lost] = [signals.cancel, signals.lost].map((each) => each && AbortSignal.any([each]));
   const { promise, end } = settledOnce();
   if (cancel?.aborted === true) return Promise.resolve({ kind: 'cancelled' });
   if (lost?.aborted === true) return Promise.resolve({ kind: 'not_sent', reason: 'the server is given up' });

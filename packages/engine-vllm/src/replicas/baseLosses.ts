@@ -1,5 +1,5 @@
 /** The losses of the sequences by which servers are known. The embedded engine computes them once. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelFront, TrainingHost } from '@engraft/engine';
 import { z } from 'zod';
@@ -47,9 +47,19 @@ async function computeLosses(
   }
 }
 
+/** Keeps nothing where not even the folder above is there: somebody only looks whether a setting is right. */
 async function keep(file: string, losses: readonly number[]): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
+  const folder = path.dirname(file);
+  if (!(await exists(path.dirname(folder)))) return;
+  await mkdir(folder, { recursive: true });
   const passing = `${file}.${process.pid}`;
   await writeFile(passing, JSON.stringify(losses));
   await rename(passing, file);
+}
+
+function exists(folder: string): Promise<boolean> {
+  return access(folder).then(
+    () => true,
+    () => false,
+  );
 }

@@ -57,6 +57,8 @@ const engineKeptMs = 9_000;
 /** The whole stop takes no longer, whatever hangs. */
 const maxStopMs = 25_000;
 const maxConnections = 24;
+/** A vLLM server decodes far more together than the embedded engine. */
+const answersPerServer = 32;
 /** A query or transaction of the service takes this long only if the database is gone without a word. */
 const maxHeldMs = 20_000;
 
@@ -215,6 +217,7 @@ async function openWorker(
     metrics: createWorkerMetrics(metrics),
     tracing,
     engineRunning: () => engine.responsive,
+    ...(config.vllm === null ? {} : { concurrentAnswers: answersPerServer * config.vllm.urls.length }),
   });
   return { wake: () => worker.wake(), stop: () => worker.stop(drainGraceMs) };
 }

@@ -23,6 +23,8 @@ export interface WorkerOptions extends JobContext {
   readonly storageWait?: StorageWait;
   /** The same for inference. */
   readonly answerWait?: StorageWait;
+  /** How many inferences run side by side, which the engine decodes together. */
+  readonly concurrentAnswers?: number;
 }
 
 export interface Worker {
@@ -40,8 +42,7 @@ const defaultPollMs = 100;
 const defaultStorageWait: StorageWait = { firstMs: 30_000, longestMs: 300_000 };
 /** Somebody waits for an answer, and little is lost if it finds no room again. */
 const defaultAnswerWait: StorageWait = { firstMs: 1_000, longestMs: 30_000 };
-/** The engine decodes concurrent inferences together. */
-const inferenceConcurrency = 8;
+const defaultConcurrentAnswers = 8;
 const learningConcurrency = 1;
 
 /** A job whose workers died more often in a row may be what kills them. See `shareEngine`. */
@@ -54,6 +55,7 @@ export function startWorker({
   pollMs = defaultPollMs,
   storageWait = defaultStorageWait,
   answerWait = defaultAnswerWait,
+  concurrentAnswers = defaultConcurrentAnswers,
   ...options
 }: WorkerOptions): Worker {
   // A longer lease would be shortened while its worker counts on it.
@@ -97,7 +99,7 @@ export function startWorker({
   const stopLearning = new AbortController();
   const stopInference = new AbortController();
   const learning = openLane('internalization', learningConcurrency, stopLearning.signal);
-  const inference = openLane('inference', inferenceConcurrency, stopInference.signal);
+  const inference = openLane('inference', concurrentAnswers, stopInference.signal);
 
   return {
     wake: () => {
