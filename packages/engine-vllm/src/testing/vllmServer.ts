@@ -71,6 +71,12 @@ export async function startVllm(modelDir: string, maxCpuLoras: number, changes: 
       if (logFile !== undefined) appendFileSync(logFile, piece);
     });
   }
+  const killGroup = (): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGKILL');
+  };
+  // A test that fails or is stopped leaves none behind.
+  process.once('exit', killGroup);
   const exited = once(child, 'exit').then(([status]) => status as number | null);
   return {
     url,
@@ -78,7 +84,7 @@ export async function startVllm(modelDir: string, maxCpuLoras: number, changes: 
     ready: untilHealthy(child, url, () => log),
     exited,
     kill: async () => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      killGroup();
       await exited;
     },
   };
