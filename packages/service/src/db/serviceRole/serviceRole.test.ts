@@ -132,7 +132,10 @@ describe('a database of DATABASE_URL', () => {
     await query(server.url, `GRANT engraft_service TO tenant_5`);
     await query(server.url, `CREATE ROLE lesser LOGIN PASSWORD 'secret' IN ROLE engraft_service`);
     const url = urlOf('lesser', 'tenant_5');
-    await assert.rejects(open(url), /DATABASE_URL cannot be used: migration 0001_initial is missing, .* with the URL of the owner/);
+    await assert.rejects(
+      open(url),
+      /DATABASE_URL cannot be used: migration 0001_initial is missing, .* with the URL of the owner/,
+    );
     await (await open(ownerUrl)).close();
     await assertWorksAs('lesser', url, null);
     await assert.rejects(query(url, 'DELETE FROM transfers'), /permission denied/);
