@@ -1,8 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The content is `unknown` until its owner has parsed it. It is written as JSON text, because pg would send a JavaScript
- * array as a PostgreSQL array.
+ * The content is `unknown` until its owner has parsed it. It is written as JSON text, because pg would send a
+ * JavaScript array as a PostgreSQL array.
  */
 export type JsonColumn = ColumnType<unknown, string, string>;
 export type NullableJsonColumn = ColumnType<unknown, string | null | undefined, string | null>;
