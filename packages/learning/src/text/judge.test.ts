@@ -46,6 +46,7 @@ test('a number is given by a sentence that has others, and by no list of numbers
   assert.ok(gives('In 2013 she made the Time 100 list for the first time.'));
   assert.ok(gives('2013'));
   assert.ok(!gives('2011, 2012, 2013 or 2014'));
+  assert.ok(gives('The first of the albums came out on June 28, 2013, and sold 310,000 copies.'));
   assert.ok(!gives('She made it to the top of all of the lists in 2012-2013.'));
   assert.ok(!gives('In 2012 she made the Time 100 list for the first time.'));
 });

@@ -63,11 +63,16 @@ function isTooBare(answer: string, words: string): boolean {
     const isNumber = (word: string | undefined): boolean => /\d/u.test(word ?? '');
     const numbers = all.filter(isNumber).length;
     const at = all.indexOf(answer);
-    const isOfRange = isNumber(all[at - 1]) || isNumber(all[at + 1]);
+    const [before = '', after] = [all[at - 1], all[at + 1]];
+    const isOfDate = year.test(answer) && /^\d{1,2}$/u.test(before);
+    const isOfRange = (isNumber(before) && !isOfDate) || isNumber(after);
     return numbers > 1 && (isOfRange || all.length - numbers < minSentenceWords);
   }
   return answer === '' || answer === 'no' || answer === 'yes';
 }
+
+/** "2011" is given by "on June 28, 2011". */
+const year = /^(?:1\d|20)\d\d$/u;
 
 /** A reply with so many words beside its numbers is no list of them: "In 2013 she made the Time 100 list". */
 const minSentenceWords = 6;
