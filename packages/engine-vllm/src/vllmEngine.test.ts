@@ -66,7 +66,7 @@ suite('an engine over vLLM servers', () => {
       urls,
       adapterFolder,
       trainer: openTrainingHost({ modelDir, threads: 1 }),
-      limits: { maxNames: 2, healthMs: 20, connectMs: 2_000 },
+      limits: { maxNames: 2, healthMs: 20, connectMs: 60_000, healthAnswerMs: 60_000 },
     });
 
   async function train(answer: string): Promise<AdapterReference> {
