@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   EmbeddedEngine,
@@ -18,6 +17,7 @@ import {
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter, misstateRank, truncateAdapter } from './testing/brokenAdapters.js';
 import { noVllm, startVllm, vllmPython, type VllmServer } from './testing/vllmServer.js';
+import { untilTrue, vllmRequests } from './testing/vllmRequests.js';
 import { openVllmEngine } from './vllmEngine.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
@@ -89,19 +89,7 @@ suite('a real vLLM server', { skip: vllmPython === null && noVllm }, () => {
   }
   const ask = async (adapter: AdapterReference | null): Promise<string> =>
     (await engine.generate(asking(adapter))).text.trim();
-  const post = (path: string, body: unknown): Promise<Response> =>
-    fetch(`${server.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const load = (name: string, path: string): Promise<Response> =>
-    post('/v1/load_lora_adapter', { lora_name: name, lora_path: path });
-  const unload = (name: string): Promise<Response> => post('/v1/unload_lora_adapter', { lora_name: name });
-  const listed = async (): Promise<string[]> => {
-    const { data } = (await (await fetch(`${server.url}/v1/models`)).json()) as { data: { id: string }[] };
-    return data.slice(1).map(({ id }) => id);
-  };
+  const { load, unload, listed } = vllmRequests(() => server.url);
   const first = (): AdapterReference => adapters[0] ?? assert.fail();
 
   test('gives the tokens, counts and probabilities of the embedded engine', async () => {
@@ -307,7 +295,3 @@ suite('a vLLM server that is not what it should be', { skip: vllmPython === null
 });
 
 const never = { checkAdapter: () => assert.fail('nothing is to be checked') };
-
-async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(50);
-}

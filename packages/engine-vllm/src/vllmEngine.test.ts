@@ -15,7 +15,8 @@ import {
 } from '@engraft/engine';
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter } from './testing/brokenAdapters.js';
-import { startFaultyVllm, type Answer, type FaultyVllm } from './testing/faultyVllm.js';
+import { startFaultyVllm, type FaultyVllm } from './testing/faultyVllm.js';
+import { choice, usage, wrongReceipts } from './testing/wrongReceipts.js';
 import { openVllmEngine } from './vllmEngine.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
@@ -163,36 +164,7 @@ suite('an engine over vLLM servers', () => {
     await fresh.close();
   });
 
-  const usage = (changes: object) => (answer: Answer) => ({ ...answer, usage: { ...answer.usage, ...changes } });
-  const choice = (changes: object) => (answer: Answer) => ({
-    ...answer,
-    choices: [{ ...answer.choices[0], ...changes }],
-  });
-  const receipts: readonly (readonly [string, string, FaultyVllm['distort']])[] = [
-    ['no usage', 'receipt_missing', (answer) => ({ ...answer, usage: null })],
-    ['no cached tokens', 'receipt_missing', usage({ prompt_tokens_details: null })],
-    ['no token ids', 'receipt_missing', choice({ token_ids: null })],
-    ['no end', 'receipt_missing', choice({ finish_reason: null })],
-    ['something else', 'receipt_missing', () => 'an answer'],
-    ['a total that is no sum', 'receipt_inconsistent', usage({ total_tokens: 1 })],
-    ['another prompt', 'receipt_inconsistent', usage({ prompt_tokens: 3, total_tokens: 9 })],
-    [
-      'more cached tokens than the prompt',
-      'receipt_inconsistent',
-      usage({ prompt_tokens_details: { cached_tokens: 999 } }),
-    ],
-    ['other counts than tokens', 'receipt_inconsistent', choice({ token_ids: [5] })],
-    [
-      'an answer cut short',
-      'receipt_inconsistent',
-      (answer) =>
-        choice({ token_ids: [5], finish_reason: 'length' })({
-          ...answer,
-          usage: { ...answer.usage, completion_tokens: 1, total_tokens: Number(answer.usage['prompt_tokens']) + 1 },
-        }),
-    ],
-  ];
-  for (const [what, code, distort] of receipts) {
+  for (const [what, code, distort] of wrongReceipts) {
     test(`believes no answer with ${what}, and asks nobody again`, async () => {
       distortBoth(distort);
       await assert.rejects(engine.generate(asking(null)), { name: 'EngineError', code });

@@ -1,0 +1,30 @@
+/** Requests to a real server that the engine would not make. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface VllmRequests {
+  readonly load: (name: string, path: string) => Promise<Response>;
+  readonly unload: (name: string) => Promise<Response>;
+  /** The names of the adapters that it lists. */
+  readonly listed: () => Promise<string[]>;
+}
+
+export function vllmRequests(url: () => string): VllmRequests {
+  const post = (path: string, body: unknown): Promise<Response> =>
+    fetch(`${url()}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const load = (name: string, path: string): Promise<Response> =>
+    post('/v1/load_lora_adapter', { lora_name: name, lora_path: path });
+  const unload = (name: string): Promise<Response> => post('/v1/unload_lora_adapter', { lora_name: name });
+  const listed = async (): Promise<string[]> => {
+    const { data } = (await (await fetch(`${url()}/v1/models`)).json()) as { data: { id: string }[] };
+    return data.slice(1).map(({ id }) => id);
+  };
+  return { load, unload, listed };
+}
+
+export async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(50);
+}
