@@ -6,7 +6,7 @@ export const choice = (changes: object) => (answer: Answer) => ({
   ...answer,
   choices: [{ ...answer.choices[0], ...changes }],
 });
-/** What is wrong, the code of the error that it ends in, and how an answer is changed. */
+/** Each has a name, the code of the error that it ends in, and a change of an answer. */
 export const wrongReceipts: readonly (readonly [string, string, FaultyVllm['distort']])[] = [
   ['no usage', 'receipt_missing', (answer) => ({ ...answer, usage: null })],
   ['no cached tokens', 'receipt_missing', usage({ prompt_tokens_details: null })],
