@@ -30,6 +30,8 @@ function Described({ model_id, model, missing }: ConsoleModel) {
   const speeds = useQuery({ ...speedsQuery, enabled: model !== null });
   if (model === null) return <p className="note warn">No model work is done: {missing}.</p>;
   const { teacher, teacher_model } = model;
+  const memory = [formatBytes(model.serving_bytes), formatBytes(model.learning_bytes)] as const;
+  const context = `a conversation has at most ${formatCount(model.context_tokens)} tokens`;
   return (
     <>
       <dl className="figures facts">
@@ -37,7 +39,7 @@ function Described({ model_id, model, missing }: ConsoleModel) {
         <Fact
           name="Size"
           value={`${formatCount(model.parameters)} parameters`}
-          hint={`${model.architecture}, weights kept as ${model.weights}; a conversation has at most ${formatCount(model.context_tokens)} tokens.`}
+          hint={`${model.architecture}, weights kept as ${model.weights}; ${context}.`}
         />
         <Fact
           name="Teacher"
@@ -46,7 +48,7 @@ function Described({ model_id, model, missing }: ConsoleModel) {
         />
         <Fact
           name="Memory"
-          value={`About ${formatBytes(model.serving_bytes)} to answer, ${formatBytes(model.learning_bytes)} more to learn`}
+          value={`About ${memory[0]} to answer, ${memory[1]} more to learn`}
           hint={`This machine has ${formatBytes(model.machine_bytes)}.`}
         />
         <Speed isPending={speeds.isPending} speeds={speeds.data?.speeds ?? null} />
@@ -70,7 +72,7 @@ function Speed({ isPending, speeds }: { readonly isPending: boolean; readonly sp
     <Fact
       name="Speed"
       value={answers + learns}
-      hint={`Measured ${formatTime(measured_at)}, beside whatever else ran. \`engraft model check\` measures it thoroughly.`}
+      hint={`Measured ${formatTime(measured_at)}, beside other work. Run \`engraft model check\` to measure it alone.`}
     />
   );
 }
