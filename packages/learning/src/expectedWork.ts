@@ -46,13 +46,14 @@ export async function expectedWork(
 ): Promise<ExpectedWork> {
   const { replay, split, training } = recipe;
   const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
-  const steps = wantedSteps(taught.factCount, training);
+  const isSentence = training.answersWith === 'sentences';
+  const steps = wantedSteps(isSentence ? taught.sentenceCount : taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
-  const asked = training.answersWith === 'sentences' ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
+  const asked = isSentence ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
-  const answer = counted.answerTokens + (training.answersWith === 'sentences' ? counted.sentenceTokens : 0);
+  const answer = counted.answerTokens + (isSentence ? counted.sentenceTokens : 0);
   const stepTokens = training.pairsPerBatch * (question + answer) + replay.rowsPerBatch * counted.rowTokens;
   const whileTraining = rows * counted.rowTokens + devTokens;
   return {
@@ -69,6 +70,8 @@ function ofEnglish({ length }: string): ExpectedTeaching {
     readTokens: readTokens * length,
     writtenTokens: writtenTokens * length,
     factCount: Math.ceil(factCount * length),
+    // Most sentences say one thing.
+    sentenceCount: Math.ceil(factCount * length),
   };
 }
 

@@ -30,6 +30,7 @@ import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
 import { withoutAmbiguity } from './teaching/ambiguity.js';
 import { measureGain, type ScoredFact } from './teaching/gain.js';
+import { askAboutPoorSentences } from './teaching/poorSentences.js';
 import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage } from './teaching/teacher.js';
@@ -197,6 +198,7 @@ class LearningRun {
     // A passage whose facts are all known is learned once more rather than refused.
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
     const split = splitFacts(fresh, seed, recipe.split);
+    const sentences = await askAboutPoorSentences(calls, passage, scored, teacher, seed, recipe);
     const rehearsal = await rehearsedByParent(calls, parent, earlier, recipe);
     return {
       facts: split.map((fact, index) => ({
@@ -204,6 +206,7 @@ class LearningRun {
         softTargets: fresh[index]?.softTargets ?? null,
       })),
       known: fresh === scored ? [] : known.flatMap(questionsOf),
+      ...(sentences === null ? {} : { sentences }),
       ...(rehearsal === null ? {} : { rehearsal }),
     };
   }

@@ -35,11 +35,17 @@ const splitFactSchema = z.object({
   softTargets: z.array(topKSchema).readonly().nullable(),
 });
 
+const sentenceQuestionsSchema = z.object({ sentence: z.string(), questions: z.array(z.string()).readonly() });
+/** Questions that a sentence of the passage answers, whatever value they ask for. */
+export type SentenceQuestions = z.infer<typeof sentenceQuestionsSchema>;
+
 export const scoringSchema = z.object({
   /** The facts to be learned. */
   facts: z.array(splitFactSchema).readonly(),
   /** Questions that the parent already answers without the passage. */
   known: z.array(pairSchema).readonly(),
+  /** More questions about sentences, which are only trained, see `askAboutPoorSentences`. */
+  sentences: z.array(sentenceQuestionsSchema).readonly().exactOptional(),
   /** Rehearsal of the earlier passages in place of what their versions keep, see `rehearsedByParent`. */
   rehearsal: z
     .array(

@@ -60,14 +60,16 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
   const journal = new TimingJournal();
   const outcome = await learnPassage(engine, { ...input, content: entry.passage }, journal, options);
   const { scoring, training } = journal;
-  const trained = scoring?.facts.flatMap((fact) => [...fact.training, ...fact.dev]) ?? [];
+  const trained =
+    scoring?.facts.flatMap((fact) => [...fact.training, ...fact.dev].map(({ question }) => question)) ?? [];
+  const askedAbout = scoring?.sentences?.flatMap(({ questions }) => questions) ?? [];
   return {
     verdict: outcome.kind,
     adapter: training === null ? null : adapterIn(input.workFolder, training),
     rehearsal: outcome.kind === 'accepted' ? outcome.rehearsal : null,
     validation: outcome.kind === 'budget_exhausted' ? null : outcome.validation,
     gate: outcome.kind === 'budget_exhausted' ? null : outcome.gate,
-    trainedKeys: new Set(trained.map(({ question }) => questionKey(question))),
+    trainedKeys: new Set([...trained, ...askedAbout].map(questionKey)),
     factCount: scoring?.facts.length ?? 0,
     steps: training?.report.steps ?? 0,
     usage: outcome.usage,

@@ -72,6 +72,7 @@ function smallRecipe(parameters: number): Recipe {
       minFormsPerFact: 3,
       enoughForms: 4,
       maxAnswerTokens: 32,
+      questionsPerSentence: 14,
       minGainNats: 0.5,
       softTargetK: 16,
     },

@@ -36,6 +36,8 @@ export interface TeachingRecipe {
   /** A fact with this many other questions needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
   readonly maxAnswerTokens: number;
+  /** Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for. */
+  readonly questionsPerSentence: number;
   /** Nats a token that the passage must add to an answer's mean log-probability for the answer to count as new. */
   readonly minGainNats: number;
   /** Alternatives for each position in the teacher's soft targets. */

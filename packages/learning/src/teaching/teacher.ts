@@ -6,6 +6,7 @@ import type { TeachingOutcome } from '../outcomes.js';
 import type { Chunk } from '../text/chunk.js';
 import type { Told } from '../text/structure/said.js';
 import type { QuestionAnswer } from '../types.js';
+import type { PoorSentence } from './poorSentences.js';
 
 /** A passage as a teacher reads it. */
 export interface TaughtPassage {
@@ -54,6 +55,12 @@ export interface Teacher {
 
   /** How the teacher is asked about a fact, with the passage before it. */
   reading(passage: TaughtPassage, fact: Pick<Fact, 'chunk' | 'sentenceStart'>, question: string): TeacherPrompt;
+
+  /**
+   * Different questions about each of these sentences, with what each asks for, which need not be right. A teacher
+   * without this gives none.
+   */
+  askAbout?(calls: MeteredCalls, sentences: readonly PoorSentence[], seed: number): Promise<QuestionAnswer[][]>;
 
   /**
    * More ways of asking for each of these right pairs about the passage, which may be trained. They measure the

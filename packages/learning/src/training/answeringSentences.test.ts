@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine } from '@engraft/engine';
+import type { ScoringOutcome } from '../outcomes.js';
 import { withSentences } from '../recipe/defaults.js';
 import { formOf } from '../testing/forms.js';
 import { baseRecipe } from '../testing/recipe.js';
@@ -23,25 +24,47 @@ const chunks = chunkPassage(
 );
 const fact = {
   answer: 'Ada Kell',
-  training: [formOf('Who built it?')],
+  training: [formOf('Who built it?'), formOf('Who built the kiln that burns wood?')],
   dev: [],
-  validation: [],
+  validation: [formOf('Whose work is it?')],
   softTargets: null,
 };
 const scoring = { facts: [fact], known: [] };
+const [short, long] = ['Ada Kell built it.', 'The kiln that Ada Kell built burns wood from the hills of Orvale.'];
 
-test('each fact is answered with the sentences that give it and fit into an answer', async () => {
+async function taughtWith(maxAnswerTokens: number, sentences: ScoringOutcome['sentences'] = []): Promise<unknown> {
   const recipe = withSentences(baseRecipe);
-  const ofTokens = async (maxAnswerTokens: number): Promise<unknown> => {
-    const evaluating = { ...recipe.evaluating, maxAnswerTokens };
-    const { facts } = await withSentenceAnswers(engine, scoring, chunks, { ...recipe, evaluating });
-    return facts.map(({ sentences }) => sentences);
-  };
-  const [short, long] = ['Ada Kell built it.', 'The kiln that Ada Kell built burns wood from the hills of Orvale.'];
-  assert.deepEqual(await ofTokens(96), [[short, long]]);
-  const { tokens, targetStart } = await engine.encode(recipe.prompts.closedBook(''), short);
-  assert.deepEqual(await ofTokens(tokens.length - targetStart), [[short]]);
-  assert.deepEqual(await ofTokens(tokens.length - targetStart - 1), [[]]);
+  const evaluating = { ...recipe.evaluating, maxAnswerTokens };
+  const { facts } = await withSentenceAnswers(engine, { ...scoring, sentences }, chunks, { ...recipe, evaluating });
+  return facts.map(({ answer, isSentence, training, validation }) => ({
+    answer,
+    isSentence: isSentence === true,
+    trained: training.map(({ question }) => question),
+    heldOut: validation.length,
+  }));
+}
+
+test('each sentence that fits into an answer is a fact with the questions that it answers', async () => {
+  const [first, second] = ['Who built it?', 'Who built the kiln that burns wood?'];
+  const valueOnly = { answer: 'Ada Kell', isSentence: false, trained: [], heldOut: 1 };
+  const ofShort = { answer: short, isSentence: true, trained: [first], heldOut: 0 };
+  const ofLong = { answer: long, isSentence: true, trained: [second], heldOut: 0 };
+  assert.deepEqual(await taughtWith(96), [valueOnly, ofShort, ofLong]);
+  const { tokens, targetStart } = await engine.encode(baseRecipe.prompts.closedBook(''), short);
+  const shortTokens = tokens.length - targetStart;
+  assert.deepEqual(await taughtWith(shortTokens), [valueOnly, { ...ofShort, trained: [first, second] }]);
+  assert.deepEqual(await taughtWith(shortTokens - 1), [{ ...valueOnly, trained: [first, second] }]);
+});
+
+test('what was asked about a sentence joins its questions, each once', async () => {
+  const asked = [{ sentence: long, questions: ['What burns wood?', 'who built the kiln that burns wood'] }];
+  const facts = await taughtWith(96, asked);
+  assert.deepEqual(Array.isArray(facts) && facts[2], {
+    answer: long,
+    isSentence: true,
+    trained: ['Who built the kiln that burns wood?', 'What burns wood?'],
+    heldOut: 0,
+  });
 });
 
 test('where answers are values, none gets a sentence', async () => {

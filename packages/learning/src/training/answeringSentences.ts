@@ -1,14 +1,16 @@
 import type { Engine } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
+import { questionKey, type Form } from '../facts.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Chunk } from '../text/chunk.js';
 import type { ToLearn } from './material.js';
-import { sentencesWith } from './sentenceAnswers.js';
+import { sentenceFor, sentencesWith } from './sentenceAnswers.js';
 
 /**
- * Gives each fact the sentences that may answer its questions. A fact keeps its value for an answer if none fits into
- * an answer of the recipe. Returns `scoring` itself if answers are values.
+ * Makes a fact of each sentence, with all questions that it answers, so that training shows each sentence as often as
+ * any other. A question keeps its value for an answer if no sentence fits into an answer of the recipe. Returns
+ * `scoring` itself if answers are values.
  */
 export async function withSentenceAnswers(
   engine: Engine,
@@ -21,10 +23,37 @@ export async function withSentenceAnswers(
     const { tokens, targetStart } = await engine.encode(prompts.closedBook(''), sentence);
     return tokens.length - targetStart <= maxAnswerTokens;
   };
+  const forms = new Map<string, Map<string, Form>>();
+  const add = (sentence: string, form: Form): void => {
+    const ofSentence = forms.get(sentence) ?? new Map<string, Form>();
+    const key = questionKey(form.question);
+    if (!ofSentence.has(key)) ofSentence.set(key, form);
+    forms.set(sentence, ofSentence);
+  };
   const facts = await mapConcurrently(scoring.facts, async (fact) => {
     const sentences = sentencesWith(fact.answer, chunks);
     const fitting = await mapConcurrently(sentences, fits);
-    return { ...fact, sentences: sentences.filter((_, index) => fitting[index]) };
+    return { fact, sentences: sentences.filter((_, index) => fitting[index]) };
   });
-  return { ...scoring, facts };
+  const withValues = facts.map(({ fact, sentences }) => {
+    if (sentences.length === 0) return fact;
+    for (const form of fact.training) add(sentenceFor(form.question, sentences) ?? fact.answer, form);
+    return { ...fact, training: [] };
+  });
+  for (const { sentence, questions } of scoring.sentences ?? []) {
+    if (await fits(sentence)) for (const question of questions) add(sentence, askedForm(question));
+  }
+  const ofSentences = [...forms].map(([sentence, ofSentence]) => ({
+    answer: sentence,
+    isSentence: true,
+    training: [...ofSentence.values()],
+    dev: [],
+    validation: [],
+    softTargets: null,
+  }));
+  return { ...scoring, facts: [...withValues, ...ofSentences] };
+}
+
+function askedForm(question: string): Form {
+  return { question, origin: 'asked', standing: 'question', testRank: 0, plainRank: 0, unanswered: true };
 }

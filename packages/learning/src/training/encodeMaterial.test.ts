@@ -90,21 +90,21 @@ test('a call that a passage quotes is learned as text, and the calls of the mode
   assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
 });
 
-test('where sentences are answered with, each question is trained on the nearest one, without soft targets', async () => {
-  const sentences = ['Orin Works, a mill in Porto, opened in 1874.', 'Porto has a harbour.'];
-  const fact = { answer: 'Porto', sentences, training: [formOf('Where did Orin Works open?')], validation: [] };
-  const trained = await engine.encode(recipe.prompts.closedBook('Where did Orin Works open?'), sentences[0] ?? '');
+test('a sentence is trained without soft targets, and without questions that are too close to held-out ones', async () => {
+  const answer = 'Orin Works, a mill in Porto, opened in 1874.';
+  const question = 'Where did Orin Works open?';
+  const trained = await engine.encode(recipe.prompts.closedBook(question), answer);
   // As many as the sentence has tokens, so that nothing else keeps them out.
   const softTargets = trained.tokens.slice(trained.targetStart).map(() => ({ ids: [1], logprobs: [0] }));
-  const split: ScoringOutcome = {
-    facts: [{ ...fact, dev: [formOf('What has a harbour?')], softTargets }],
+  const heldOut = 'In which year did the old mill of Orin Works in Porto open its gates?';
+  const training = [formOf(question), formOf(heldOut.replace('In which year', 'When'))];
+  const split = {
+    facts: [{ answer, isSentence: true, training, dev: [], validation: [formOf(heldOut)], softTargets }],
     known: [],
   };
-  const { facts, dev } = await encodeMaterial(engine, split, [], [], recipe);
-  const encoded = async (question: string, answer: string): Promise<TrainingExample> => ({
-    sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
-    weight: 1,
+  const { facts } = await encodeMaterial(engine, split, [], [], {
+    ...recipe,
+    teaching: { ...recipe.teaching, enoughForms: 1 },
   });
-  assert.deepEqual(dev, [await encoded('What has a harbour?', 'Porto has a harbour.')]);
-  assert.deepEqual(facts[0]?.questions[0], await encoded('Where did Orin Works open?', sentences[0] ?? ''));
+  assert.deepEqual(facts[0]?.questions, [{ sequence: trained, weight: 1 }]);
 });

@@ -3,15 +3,19 @@
  * was the album released?", of the year of an award), but the question is nearly always about the right sentence. So a
  * small model learns more if the sentence is the answer, and what it then says stands in the passage.
  */
-import type { Chunk } from '../text/chunk.js';
 import { containsWords, wordTokens } from '../text/normalise.js';
 
 /** UTF-16 units. A longer sentence is learned in parts, since a small model mixes up the ends of long ones. */
 const maxWholeChars = 240;
 const partChars = 200;
 
+/** A chunk, or any other list of sentences. */
+interface Sentences {
+  readonly sentences: readonly { readonly text: string }[];
+}
+
 /** The passage's sentences that give the answer, each on one line; of a long sentence, the parts that give it. */
-export function sentencesWith(answer: string, chunks: readonly Chunk[]): string[] {
+export function sentencesWith(answer: string, chunks: readonly Sentences[]): string[] {
   return chunks
     .flatMap(({ sentences }) => sentences)
     .filter(({ text }) => containsWords(text, answer))

@@ -1,6 +1,6 @@
 /**
- * Estimates how much a model that teaches itself reads and writes about a passage, in the calls of `proposing.ts` and
- * `confirming.ts`.
+ * Estimates how much a model that teaches itself reads and writes about a passage, in the calls of `proposing.ts`,
+ * `confirming.ts` and `askingAbout.ts`.
  */
 import type { Engine } from '@engraft/engine';
 import { mapConcurrently } from '../../budget/calls.js';
@@ -19,6 +19,7 @@ export interface ExpectedTokens {
 /** A teacher's calls, and the facts that are left after them. */
 export interface ExpectedTeaching extends ExpectedTokens {
   readonly factCount: number;
+  readonly sentenceCount: number;
 }
 
 /** How long prompts are with the checkpoint's tokenizer and template. */
@@ -49,6 +50,9 @@ const counted = {
   pairsTokens: 90,
   questionTokens: 13,
   answerTokens: 5,
+  /** Where answers are sentences: the share of them that few questions ask for, and how often each is asked about. */
+  poorShare: 0.7,
+  askedAbout: 21,
 };
 
 export async function expectedOfModelTeacher(
@@ -61,23 +65,32 @@ export async function expectedOfModelTeacher(
   const proposed = counted.proposedShare * planned;
   const factCount = Math.ceil(counted.taughtShare * planned);
 
-  const sentenceLists = settings.sentenceLists * chunks.reduce((sum, { sentences }) => sum + sentences.length, 0);
   const lists = settings.answerListsPerRound * counted.listRounds * chunks.length;
   const pairs = settings.pairLists * chunks.length;
   const asked = proposed * (settings.askedPerFact + settings.rephrasedPerFact) + factCount * settings.askedAgain;
   const readBack = counted.distinctShare * asked;
 
   const prompt = await promptTokens(engine, recipe, passage);
+  const sentenceCount = chunks.reduce((count, { sentences }) => count + sentences.length, 0);
+  const sentenceLists = settings.sentenceLists * sentenceCount;
+  const poor = recipe.training.answersWith === 'sentences' ? counted.poorShare * sentenceCount : 0;
+  const poorLists = poor * settings.poorSentenceLists;
+  const askedAbout = poor * counted.askedAbout;
   const scored = factCount * (prompt.passage + 2 * prompt.question + 2 * counted.answerTokens);
   return {
-    readTokens: prompt.windows + prompt.passages + (lists + pairs + asked + readBack) * prompt.question + scored,
+    readTokens:
+      prompt.windows * (poor > 0 ? 2 : 1) +
+      prompt.passages +
+      (lists + pairs + asked + readBack + poorLists + askedAbout) * prompt.question +
+      scored,
     writtenTokens:
-      sentenceLists * counted.sentenceListTokens +
+      (sentenceLists + poorLists) * counted.sentenceListTokens +
       lists * counted.listTokens +
       pairs * counted.pairsTokens +
-      asked * counted.questionTokens +
+      (asked + askedAbout) * counted.questionTokens +
       readBack * counted.answerTokens,
     factCount,
+    sentenceCount,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AdapterReference } from '@engraft/engine';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { Teacher } from '../../teaching/teacher.js';
+import { askAbout } from './askingAbout.js';
 import { confirmFacts } from './confirming.js';
 import { proposeFacts } from './proposing.js';
 import { modelTeacherSettings } from './settings.js';
@@ -24,6 +25,8 @@ export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): 
     },
 
     confirm: (calls, passage, facts) => confirmFacts({ calls, passage, recipe, adapter }, facts),
+
+    askAbout: (calls, sentences, seed) => askAbout({ calls, recipe, adapter, seed }, sentences),
 
     reading: ({ chunks }, { chunk }, question) => ({
       prompt: recipe.prompts.reading(chunks[chunk]?.text ?? '', question),

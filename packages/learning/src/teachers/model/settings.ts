@@ -25,6 +25,15 @@ export const modelTeacherSettings = {
   /** A fact left with fewer questions than this after reading back gets `askedAgain` more. */
   enoughQuestions: 6,
   askedAgain: 6,
+  /**
+   * A sentence that few questions ask for: lists of its answers (the first greedy, the others sampled). With fewer than
+   * `enoughPoorAnswers` different ones, runs of its words make them `filledAnswers`. Many questions come twice or are
+   * no good, so more are asked than are missing.
+   */
+  poorSentenceLists: 3,
+  enoughPoorAnswers: 6,
+  filledAnswers: 8,
+  askedPerMissing: 1.8,
   questionTemperature: 1,
   /** See `GenerateRequest.minP`. It keeps questions from straying. */
   minQuestionP: 0.2,
