@@ -31,14 +31,15 @@ const maxSentenceTokens = 96;
 
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
- * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
- * passage of few facts takes as many steps as others to be known by heart.
+ * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. Each
+ * sentence is a fact with many questions, so it is seen more often, and a passage of few sentences takes as many steps
+ * as others.
  */
 export function withSentences(recipe: Recipe): Recipe {
   return {
     ...recipe,
     split: { ...recipe.split, maxDevPairs: 0 },
-    training: { ...recipe.training, answersWith: 'sentences', maxExposuresPerFact: 150 },
+    training: { ...recipe.training, answersWith: 'sentences', exposuresPerFact: 64, maxExposuresPerFact: 240 },
     evaluating: { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens },
   };
 }

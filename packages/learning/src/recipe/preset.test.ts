@@ -64,7 +64,7 @@ test('sentences as answers need room, and a training that nothing stops', () => 
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
+    training: { ...usual.training, ...training, exposuresPerFact: 64, maxExposuresPerFact: 240 },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);
