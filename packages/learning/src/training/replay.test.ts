@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { randomNumbers } from '../random.js';
-import { loadReplay, replayPrompt, upToSomeTurn } from './replay.js';
+import { baseRecipe } from '../testing/recipe.js';
+import { drawReplay, loadReplay, replayPrompt, upToSomeTurn } from './replay.js';
 import type { ReplayRow } from '../types.js';
 
 async function withFile<Result>(text: string | null, use: (folder: string) => Promise<Result>): Promise<Result> {
@@ -62,4 +63,26 @@ test('what is expected of the last reply is not expected of an earlier one', () 
   const [early, late] = [upToSomeTurn(row, () => 0), upToSomeTurn(row, () => 0.99)];
   assert.deepEqual([early.messages.length, early.expected], [2, undefined]);
   assert.deepEqual(late, row);
+});
+
+test('two canaries in three are known to be answered right, as far as there are any, and none is replayed', () => {
+  const said = (question: string, reply: string, expected?: string): ReplayRow => ({
+    messages: [
+      { role: 'user', content: question },
+      { role: 'assistant', content: reply },
+    ],
+    ...(expected === undefined ? {} : { expected: [expected] }),
+  });
+  const numbers = Array.from({ length: 40 }, (_, index) => String(index));
+  const talk = numbers.map((number) => said(`Tell me of ${number}.`, 'Well.'));
+  const wrong = numbers.map((number) => said(`What is ${number} and none?`, 'Nobody knows.', number));
+  const right = numbers.map((number) => said(`What is ${number}?`, `It is ${number}.`, number));
+  const knownIn = (rows: readonly ReplayRow[]): number => rows.filter((row) => right.includes(row)).length;
+  for (const seed of [1, 2, 3]) {
+    const { canaries, replay } = drawReplay([...talk, ...wrong, ...right], seed, baseRecipe);
+    assert.equal(canaries.length, baseRecipe.evaluating.maxCanaries);
+    assert.ok(knownIn(canaries) >= Math.floor((2 / 3) * canaries.length));
+    assert.equal(new Set([...canaries, ...replay]).size, 120);
+    assert.equal(knownIn(drawReplay([...talk, ...right.slice(0, 3)], seed, baseRecipe).canaries), 3);
+  }
 });

@@ -4,6 +4,7 @@ import type { ChatPrompt } from '@engraft/engine';
 import { z } from 'zod';
 import { deriveSeed, randomNumbers, shuffled } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
+import { givesAnswer } from '../text/judge.js';
 import type { ReplayRow } from '../types.js';
 
 const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.string() });
@@ -59,7 +60,14 @@ export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatProm
   return { prompt, completion: messages.at(-1)?.content ?? '' };
 }
 
-/** The rows that one job trains on, and those that it keeps for its canaries. No row is both. */
+/** The share of the canaries that the model is known to answer right, if there are so many. */
+const knownShare = 2 / 3;
+
+/**
+ * The rows that one job trains on, and those that it keeps for its canaries. No row is both. A row that the model itself
+ * answers wrong says little about what was lost, and a handful of others decides by chance. So canaries are taken first
+ * from rows whose own reply is known to be right.
+ */
 export function drawReplay(
   rows: readonly ReplayRow[],
   seed: number,
@@ -68,10 +76,19 @@ export function drawReplay(
   const random = randomNumbers(deriveSeed(seed, 'replay'));
   const drawn = shuffled(rows, random).map((row) => upToSomeTurn(row, random));
   const canaryCount = Math.min(maxCanaries, Math.floor(drawn.length / 2));
+  const known = new Set(drawn.filter(isKnown).slice(0, Math.floor(knownShare * canaryCount)));
+  const others = drawn.filter((row) => !known.has(row));
+  const otherCount = canaryCount - known.size;
   return {
-    canaries: drawn.slice(0, canaryCount),
-    replay: drawn.slice(canaryCount, canaryCount + maxRows),
+    canaries: [...known, ...others.slice(0, otherCount)],
+    replay: others.slice(otherCount, otherCount + maxRows),
   };
+}
+
+function isKnown(row: ReplayRow): boolean {
+  if (row.expected === undefined) return false;
+  const { prompt, completion } = replayPrompt(row);
+  return givesAnswer(prompt.messages.at(-1)?.content ?? '', completion, row.expected);
 }
 
 /**
