@@ -48,8 +48,10 @@ def test_opens_trains_gives_and_is_free_again(base, model_folder, start_trainer)
     first, state = train(url, opening, 2)
     assert [step["steps"] for step in first] == [1, 2]
     again, same = train(url, opening, 2)
-    assert again == first and same == state
-    assert len(load(state)) == 3 * len(fresh_matrices(base))
+    assert again == first
+    tensors = load(state)
+    assert all(torch.equal(tensor, tensors[name]) for name, tensor in load(same).items())
+    assert len(tensors) == 3 * len(fresh_matrices(base))
 
 
 def test_refuses_what_it_cannot_do(base, model_folder, start_trainer):
