@@ -1,4 +1,4 @@
-/** What a client does when a trainer fails it. The trainer is a fault injector. */
+/** Trainings on a trainer that fails. It is a fault injector. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -20,7 +20,7 @@ export interface PeftTrainersOptions {
 }
 
 export interface PeftTrainers extends TrainingHost {
-  /** What each trainer is, asked now. */
+  /** Asks each trainer what it is. */
   look(): Promise<readonly { readonly url: string; readonly found: Found }[]>;
 }
 

@@ -1,4 +1,4 @@
-/** What a training needs that computes elsewhere: an adapter to begin with, rows laid out, and files in the end. */
+/** The two ends of a training that computes elsewhere: its first matrices, rows laid out, and files in the end. */
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { adapterEntries, peftKey, takeMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import { parsePeftConfig, serializePeftConfig } from '../adapters/peftConfig.js';
@@ -87,7 +87,7 @@ export interface SaveTarget {
   readonly precision?: AdapterPrecision | undefined;
 }
 
-/** What was trained, without the optimizer's moments. */
+/** The matrices that were trained, without the optimizer's moments. */
 export interface TrainedAdapter {
   readonly adapterConfig: string;
   /** See `TrainingStart`. */
@@ -95,7 +95,7 @@ export interface TrainedAdapter {
   readonly probe: AdapterProbe | null;
 }
 
-/** What was trained, with the optimizer's moments. */
+/** The matrices that were trained, with the optimizer's moments. */
 export interface ReachedState {
   readonly state: Uint8Array;
   readonly steps: number;

@@ -1,4 +1,4 @@
-/** What travels between a trainer and its client. `trainers/peft` has the other end. */
+/** Bodies and answers between a trainer and its client. `trainers/peft` has the other end. */
 import type { EngineErrorCode, PlainRun, TrainingStart } from '@engraft/engine';
 import { z } from 'zod';
 

@@ -10,7 +10,7 @@ import torch
 from accelerate.utils import broadcast_object_list
 
 from .errors import TrainerError, as_trainer_error
-from .training import Base, Training
+from .training import Base, Training, any_failed
 from .wire import parse_json, read_opening, read_rate, read_runs
 
 # Processes that wait for each other give up after some minutes, so an idle trainer says this often that it is there.
@@ -114,7 +114,16 @@ class Crew:
         if opening.model != self._model_hash:
             raise TrainerError("model_differs", f"this trainer has {self._model_hash}, not {opening.model}")
         self._close()
-        self._training = Training(self._base, opening, tensors)
+        error: Exception | None = None
+        try:
+            self._training = Training(self._base, opening, tensors)
+        except Exception as caught:  # noqa: BLE001
+            error = caught
+        # One of them may have too little memory. A training is open on all of them or on none.
+        if not any_failed(self._base.accelerator, error is not None):
+            return
+        self._close()
+        raise error or TrainerError("internal", "another process of the trainer could not open the training")
 
     def _close(self) -> None:
         training, self._training = self._training, None

@@ -4,6 +4,10 @@ See `protectedDirections.ts` and `updateProjection.ts` of the engine, which say 
 The numbers and the order of random draws are the same, so the directions are, too, within rounding.
 """
 
+from copy import copy
+from functools import lru_cache
+
+import numpy as np
 import torch
 
 from .adapter import Adapter, lora_inputs
@@ -102,8 +106,7 @@ def leading_directions(rows: torch.Tensor) -> tuple[torch.Tensor, float]:
     """Orthonormal rows that hold about the most of the inputs, and the share of their sum of squares."""
     height, width = rows.shape
     count = max(1, min(MAX_DIRECTIONS, height, int(MAX_PROTECTED_SHARE * width)))
-    random = Random(1)
-    drawn = [random.next() - 0.5 for _ in range(count * width)]
+    drawn, random = _first_draws(count * width)
     directions = torch.tensor(drawn, dtype=torch.float32, device=rows.device).reshape(count, width)
     for _ in range(ITERATIONS):
         directions = _orthonormal(directions, random)
@@ -113,22 +116,32 @@ def leading_directions(rows: torch.Tensor) -> tuple[torch.Tensor, float]:
     return directions, min(1.0, held / max(rows.square().sum().item(), 5e-324))
 
 
+@lru_cache(maxsize=8)
+def _draws(count: int) -> tuple[list[float], Random]:
+    random = Random(1)
+    return [random.next() - 0.5 for _ in range(count)], random
+
+
+def _first_draws(count: int) -> tuple[list[float], Random]:
+    """Every projection begins with the same numbers, and may draw more of its own."""
+    drawn, random = _draws(count)
+    return drawn, copy(random)
+
+
 def _orthonormal(rows: torch.Tensor, random: Random) -> torch.Tensor:
     """Gram and Schmidt, twice, in the order of the rows. A row that is nearly lost starts again at random."""
-    if not torch.isfinite(rows).all():
+    # Many small steps that wait for each other, at which NumPy is fastest.
+    result = rows.double().cpu().numpy()
+    if not np.isfinite(result).all():
         raise TrainerError("internal", "the model computed a number that is not finite")
-    # Many small steps that wait for each other: a processor is faster at these.
-    result = rows.double().cpu()
-    for index in range(len(result)):
+    for index, row in enumerate(result):
         others = result[:index]
-        row = result[index]
         while True:
-            before = row.norm()
+            before = np.linalg.norm(row)
             for _ in range(2):
-                row = row - (row @ others.T) @ others
-            if row.norm() > MIN_REMAINDER * before:
+                row = row - (others @ row) @ others
+            if np.linalg.norm(row) > MIN_REMAINDER * before:
                 break
-            drawn = [random.next() - 0.5 for _ in range(len(row))]
-            row = torch.tensor(drawn, dtype=row.dtype)
-        result[index] = row / row.norm()
-    return result.to(rows.device, torch.float32)
+            row = np.array([random.next() - 0.5 for _ in range(len(row))])
+        result[index] = row / np.linalg.norm(row)
+    return torch.from_numpy(result).to(rows.device, torch.float32)

@@ -24,6 +24,14 @@ class Base:
     accelerator: Accelerator
 
 
+def any_failed(accelerator: Accelerator, failed: bool) -> bool:
+    """Whether a process failed. All of them must ask."""
+    if accelerator.num_processes == 1:
+        return failed
+    flag = torch.tensor(float(failed), device=accelerator.device)
+    return accelerator.reduce(flag, reduction="sum").item() > 0
+
+
 class Training:
     """The same on every process. Each computes some runs of a batch, and all of them make the same update."""
 
