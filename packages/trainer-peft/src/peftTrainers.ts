@@ -118,7 +118,7 @@ class Trainers implements PeftTrainers {
 
   async close(): Promise<void> {
     this.closing.abort();
-    await Promise.all([...this.taken.values()].map((session) => session?.close()));
+    await Promise.all([...this.taken.values()].map(async (session) => session?.close()));
     await this.front.close();
   }
 

@@ -23,8 +23,12 @@ export interface FaultyTrainer {
 
 /** Refuses, as a trainer does. */
 export function refuse(response: http.ServerResponse, status: number, code: string): true {
-  response.writeHead(status).end(JSON.stringify({ error: { code, message: `a fault: ${code}` } }));
+  response.writeHead(status).end(JSON.stringify(refusalOf(code)));
   return true;
+}
+
+function refusalOf(code: string): unknown {
+  return { error: { code, message: `a fault: ${code}` } };
 }
 
 const header = z.object({ __metadata__: z.object({ session: z.string() }) }).loose();
@@ -42,29 +46,25 @@ export async function startFaultyTrainer(model: string, leaseSeconds = 60): Prom
     void buffer(message).then((body) => {
       const request = { method: message.method ?? '', path: message.url ?? '', body };
       requests.push(request);
-      if (!faulty.fault(response, request)) answer(response, request);
+      if (faulty.fault(response, request)) return;
+      const [status, content] = answerTo(request);
+      response.writeHead(status).end(content instanceof Uint8Array ? content : JSON.stringify(content));
     });
   });
-  const answer = (response: http.ServerResponse, { method, path, body }: SeenRequest): void => {
-    const send = (status: number, content: unknown): void => {
-      response.writeHead(status).end(content instanceof Uint8Array ? content : JSON.stringify(content));
-    };
-    if (path === '/') return send(200, descriptionOf(model, faulty.session !== null));
+  const answerTo = ({ method, path, body }: SeenRequest): readonly [number, unknown] => {
+    if (path === '/') return [200, descriptionOf(model, faulty.session !== null)];
     if (path === '/sessions') {
-      if (faulty.session !== null) return void refuse(response, 409, 'busy');
+      if (faulty.session !== null) return [409, refusalOf('busy')];
       faulty.session = id;
       state = body;
       steps = 0;
-      return send(201, { id, lease_seconds: leaseSeconds });
+      return [201, { id, lease_seconds: leaseSeconds }];
     }
-    if (faulty.session === null) return void refuse(response, 404, 'session_lost');
-    if (method === 'DELETE') {
-      faulty.session = null;
-      return send(200, {});
-    }
-    if (path.endsWith('/step')) return send(200, { loss: 1, gradient_norm: 1, steps: (steps += 1) });
-    if (path.endsWith('/evaluate')) return send(200, { loss: 1 });
-    return send(200, path.endsWith('/state') ? state : {});
+    if (faulty.session === null) return [404, refusalOf('session_lost')];
+    if (method === 'DELETE') faulty.session = null;
+    if (path.endsWith('/step')) return [200, { loss: 1, gradient_norm: 1, steps: (steps += 1) }];
+    if (path.endsWith('/evaluate')) return [200, { loss: 1 }];
+    return [200, path.endsWith('/state') ? state : {}];
   };
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
