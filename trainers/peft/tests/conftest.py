@@ -108,10 +108,10 @@ def start_trainer(model_folder):
 
     def start(*flags: str, processes: int = 1) -> tuple[str, subprocess.Popen]:
         trainer = ["-m", "engraft_trainer", "--model", str(model_folder), "--port", "0", *flags]
-        launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", str(processes)]
-        port = ["--main_process_port", str(20_000 + os.getpid() % 20_000)]
-        command = [sys.executable, *trainer] if processes == 1 else [sys.executable, *launch, *port, *trainer]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        # What `accelerate launch` runs for several GPUs. For several processors it would need MPI.
+        launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(processes)]
+        command = [sys.executable, *trainer] if processes == 1 else [sys.executable, *launch, *trainer]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "ACCELERATE_USE_CPU": "true"}
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         started.append(process)
         for line in process.stdout:
