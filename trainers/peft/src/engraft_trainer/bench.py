@@ -4,7 +4,7 @@ what the GPU can multiply (MFU).
     python -m engraft_trainer.bench --model DIR [--tokens 4096] [--length 512] [--steps 20] [--peak-tflops 989]
 
 A token takes 4 N floating-point operations for N weights of the layers and the head, since frozen weights need no
-gradients, and 6 · layers · width · length for attention, which sees half of a row. Layers that are computed again do not
+gradients, and 6 · layers · width · length for attention, which sees half of a row. Layers computed again do not
 count. Both run in bfloat16 where there is a GPU, and in turns, so that neither has the cooler card.
 """
 
