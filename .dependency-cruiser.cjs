@@ -37,6 +37,11 @@ module.exports = {
       'An engine that computes elsewhere knows what an engine is, and neither tenants nor money.',
     ),
     onlyMayUse(
+      'trainer-peft',
+      ['engine'],
+      'A training that computes elsewhere knows what a training is, and neither passages nor money.',
+    ),
+    onlyMayUse(
       'learning',
       ['engine'],
       'Learning is a recipe over the engine primitives: no teacher, no language; tenants and money stay outside.',
@@ -69,7 +74,17 @@ module.exports = {
     ),
     onlyMayUse(
       'service',
-      ['contract', 'engine', 'engine-vllm', 'learning', 'teacher-english', 'evaluation', 'client', 'hub'],
+      [
+        'contract',
+        'engine',
+        'engine-vllm',
+        'trainer-peft',
+        'learning',
+        'teacher-english',
+        'evaluation',
+        'client',
+        'hub',
+      ],
       'The service puts the parts together.',
     ),
     ...inOrder(

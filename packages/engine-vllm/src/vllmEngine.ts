@@ -38,8 +38,10 @@ export interface VllmEngineOptions {
   readonly urls: readonly string[];
   /** A folder that every server sees under the same path. Adapters are copied there. */
   readonly adapterFolder: string;
-  /** The engine that trains. It is closed with this one. */
+  /** The engine that trains, and computes by what the model is known. It is closed with this one. */
   readonly trainer: TrainingHost;
+  /** Train in its place, and are closed with this engine, too. By default none. */
+  readonly trainers?: TrainingHost;
   readonly logger?: EngineLogger;
   readonly limits?: Partial<ReplicaLimits>;
 }
@@ -81,6 +83,7 @@ export async function openVllmEngine(options: VllmEngineOptions): Promise<Servin
     await engine.close();
     throw new EngineError('checkpoint_invalid', `the vLLM server ${wrong.url}: ${wrong.trouble?.reason ?? ''}`);
   } catch (error) {
+    await options.trainers?.close();
     await options.trainer.close();
     await front.close();
     throw error;
@@ -182,13 +185,14 @@ class VllmEngine implements ServingEngine {
   }
 
   openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
-    return this.options.trainer.openTraining(options);
+    return (this.options.trainers ?? this.options.trainer).openTraining(options);
   }
 
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all(this.replicas.map((replica) => replica.close()));
     await this.sweeping;
+    await this.options.trainers?.close();
     await this.options.trainer.close();
     await this.front.close();
   }

@@ -10,6 +10,7 @@ export { findWeightFiles } from './checkpoint/weightFiles.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export type { WrittenTokens } from './front/frontMethods.js';
 export { ModelFront } from './front/modelFront.js';
+export type { PlainBatch, PlainRun, RunBounds, TrainingSettings, TrainingStart } from './lora/trainingElsewhere.js';
 export { openTrainingHost, startEngineHost } from './process/engineHost.js';
 export type {
   EngineExit,

@@ -1,5 +1,11 @@
 /** An adapter as its files hold it, and the names of its tensors in PEFT. */
-import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
+import {
+  readHeaderFrom,
+  readTensorFrom,
+  serializeSafetensors,
+  type FloatTensor,
+  type TensorEntry,
+} from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../support/finite.js';
@@ -42,12 +48,33 @@ export function parseMatrices(
   config: DecoderConfig,
   lora: LoraHyperparameters,
 ): LoraAdapter['matrices'] {
-  const entries = new Map(
-    readHeaderFrom(bytes, { code: 'adapter_invalid', file: adapterWeightsFile }).map((entry) => [entry.name, entry]),
-  );
+  const entries = adapterEntries(bytes);
+  const matrices = takeMatrices(bytes, entries, config, lora);
+  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${adapterConfigFile} asks for`);
+  return matrices;
+}
+
+/** @throws EngineError `adapter_invalid` */
+export function adapterEntries(bytes: Uint8Array): Map<string, TensorEntry> {
+  const entries = readHeaderFrom(bytes, { code: 'adapter_invalid', file: adapterWeightsFile });
+  return new Map(entries.map((entry) => [entry.name, entry]));
+}
+
+/**
+ * Takes one tensor for each matrix of an adapter out of `entries`.
+ * @param keyOf the tensor's name, given PEFT's name of the matrix.
+ * @throws EngineError `adapter_invalid` naming the key that is missing, misshapen or not finite.
+ */
+export function takeMatrices(
+  bytes: Uint8Array,
+  entries: Map<string, TensorEntry>,
+  config: DecoderConfig,
+  lora: LoraHyperparameters,
+  keyOf: (key: string) => string = (key) => key,
+): ReadonlyMap<string, FloatTensor> {
   const matrices = new Map<string, FloatTensor>();
   for (const { name, shape } of moduleTensorSpecs(config, loraModules(config, lora))) {
-    const key = peftKey(name);
+    const key = keyOf(peftKey(name));
     const entry = entries.get(key);
     if (entry === undefined) throw refused(`${key} is missing`);
     if (entry.shape.join() !== shape.join()) {
@@ -58,7 +85,6 @@ export function parseMatrices(
     matrices.set(name, { shape, data });
     entries.delete(key);
   }
-  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${adapterConfigFile} asks for`);
   return matrices;
 }
 
@@ -68,7 +94,7 @@ function isBeyondHalf(value: number): boolean {
 }
 
 /** `base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight` */
-function peftKey(name: string): string {
+export function peftKey(name: string): string {
   return `base_model.model.${name}.weight`;
 }
 

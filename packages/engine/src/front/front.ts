@@ -4,6 +4,8 @@ import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { defaultMaxContextLength } from '../checkpoint/contextLength.js';
 import { tokenlessIds } from '../output/bannedTokens.js';
 import { composeReply, singleCallEnd } from '../output/reply.js';
+import { beginTraining, layOutBatch, saveTraining, snapshotTraining } from '../lora/trainingElsewhere.js';
+import type { DecoderConfig } from '../model/config.js';
 import { prepareGeneration, type PromptModel } from '../scheduling/preparedGeneration.js';
 import { sum } from '../support/numbers.js';
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
@@ -37,6 +39,18 @@ export async function openFront(modelDir: string): Promise<Front> {
       await readAdapter(reference, config);
       return readProbe(reference.folder);
     },
+    ...trainingFront({ ...config, contextLength }, description.contentHash),
+  };
+}
+
+type TrainingFront = Pick<Front, 'beginTraining' | 'layOutBatch' | 'saveTraining' | 'snapshotTraining'>;
+
+function trainingFront(config: DecoderConfig, name: string): TrainingFront {
+  return {
+    beginTraining: (options) => beginTraining(config, name, options),
+    layOutBatch: (examples, bounds) => layOutBatch(config, examples, bounds),
+    saveTraining: (target, trained) => saveTraining(config, name, target, trained),
+    snapshotTraining: (folder, settings, reached) => snapshotTraining(config, name, folder, settings, reached),
   };
 }
 

@@ -8,8 +8,20 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   TokenSequence,
+  TrainingExample,
+  TrainingOptions,
 } from '../types.js';
+import type {
+  PlainBatch,
+  ReachedState,
+  RunBounds,
+  SaveTarget,
+  TrainedAdapter,
+  TrainingSettings,
+  TrainingStart,
+} from '../lora/trainingElsewhere.js';
 
 /** The output of a model for a request that was prepared. */
 export interface WrittenTokens {
@@ -30,6 +42,10 @@ export interface FrontMethods {
   compose(request: GenerateRequest, promptTokens: number, written: WrittenTokens): GenerateResult;
   probeSequences(): readonly TokenSequence[];
   checkAdapter(reference: AdapterReference): AdapterProbe | null;
+  beginTraining(options: TrainingOptions | ResumeOptions): TrainingStart;
+  layOutBatch(examples: readonly TrainingExample[], bounds: RunBounds): PlainBatch;
+  saveTraining(target: SaveTarget, trained: TrainedAdapter): AdapterReference & { readonly sizeBytes: number };
+  snapshotTraining(folder: string, settings: TrainingSettings, reached: ReachedState): void;
 }
 
 export type FrontCall = {

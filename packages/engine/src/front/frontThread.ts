@@ -27,5 +27,13 @@ function perform(front: Front, call: FrontCall): unknown {
       return front.probeSequences();
     case 'checkAdapter':
       return front.checkAdapter(...call.args);
+    case 'beginTraining':
+      return front.beginTraining(...call.args);
+    case 'layOutBatch':
+      return front.layOutBatch(...call.args);
+    case 'saveTraining':
+      return front.saveTraining(...call.args);
+    case 'snapshotTraining':
+      return front.snapshotTraining(...call.args);
   }
 }

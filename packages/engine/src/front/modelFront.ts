@@ -8,8 +8,20 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   TokenSequence,
+  TrainingExample,
+  TrainingOptions,
 } from '../types.js';
+import type {
+  PlainBatch,
+  ReachedState,
+  RunBounds,
+  SaveTarget,
+  TrainedAdapter,
+  TrainingSettings,
+  TrainingStart,
+} from '../lora/trainingElsewhere.js';
 import type { FrontCall, FrontMethods, WrittenTokens } from './frontMethods.js';
 
 /**
@@ -65,6 +77,29 @@ export class ModelFront {
    */
   checkAdapter(reference: AdapterReference): Promise<AdapterProbe | null> {
     return this.call('checkAdapter', reference);
+  }
+
+  /** @throws EngineError as `openTraining`, as far as nothing is computed. */
+  beginTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingStart> {
+    return this.call('beginTraining', options);
+  }
+
+  /** @throws EngineError as `TrainingSession.step`, about the examples. */
+  layOutBatch(examples: readonly TrainingExample[], bounds: RunBounds): Promise<PlainBatch> {
+    return this.call('layOutBatch', examples, bounds);
+  }
+
+  /** @throws EngineError as `TrainingSession.save`; `adapter_invalid` if what was trained does not fit. */
+  saveTraining(
+    target: SaveTarget,
+    trained: TrainedAdapter,
+  ): Promise<AdapterReference & { readonly sizeBytes: number }> {
+    return this.call('saveTraining', target, trained);
+  }
+
+  /** @throws EngineError as `TrainingSession.snapshot`; `adapter_invalid` if what was trained does not fit. */
+  snapshotTraining(folder: string, settings: TrainingSettings, reached: ReachedState): Promise<void> {
+    return this.call('snapshotTraining', folder, settings, reached);
   }
 
   close(): Promise<void> {

@@ -30,6 +30,8 @@ export interface TrainingBatch {
 export interface BatchOptions {
   readonly maxRunTokens?: number;
   readonly maxRunLogits?: number;
+  /** Whether a batch of enough tokens has two parts. By default true. */
+  readonly inParts?: boolean;
 }
 
 /**
@@ -43,7 +45,11 @@ export interface BatchOptions {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  { maxRunTokens: maxTokens = defaultMaxRunTokens, maxRunLogits = defaultMaxRunLogits }: BatchOptions = {},
+  {
+    maxRunTokens: maxTokens = defaultMaxRunTokens,
+    maxRunLogits = defaultMaxRunLogits,
+    inParts = true,
+  }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = sum(examples.map(({ weight }) => weight));
@@ -52,11 +58,12 @@ export function buildBatch(
   const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;
   const [whole, long] = [examples.filter(isWhole), examples.filter((example) => !isWhole(example))];
   // A single group with everything in it would leave nothing for a second thread.
-  const maxGroupTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
+  const share = Math.ceil(sum(whole.map(lengthOf)) / (inParts ? 2 : 1));
+  const maxGroupTokens = Math.min(config.contextLength, maxTokens, share);
   const groups = groupByPrefix(whole, config, { maxTokens: maxGroupTokens, maxTargets });
   const pieces = long.flatMap((example) => splitTargets(example, maxTargets)).map(alone);
   return {
-    parts: halves([...groups, ...pieces]).map((part) =>
+    parts: (inParts ? halves([...groups, ...pieces]) : [[...groups, ...pieces]]).map((part) =>
       splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
     tokens: sum([...groups.map(groupTokens), ...long.map(lengthOf)]),

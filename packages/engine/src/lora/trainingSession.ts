@@ -1,8 +1,6 @@
 /** One adapter under training on ONNX Runtime. */
-import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
-import { maxRank } from '../adapters/peftConfig.js';
 import { probeMetadata, probeSequences } from '../adapters/probe.js';
 import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
@@ -19,13 +17,20 @@ import type {
 } from '../types.js';
 import { defaultActivationBytes, passingBytes } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
-import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
 import { throwIfCancelled } from '../support/cancelling.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
 import { findProtectedDirections } from './protectedDirections.js';
+import {
+  checkOptions,
+  checkProtected,
+  hashProtected,
+  layersFrom,
+  optimizerOptions,
+  requireSameProtected,
+} from './trainingOptions.js';
 import { UpdateProjection } from './updateProjection.js';
 
 /** The model that an adapter is trained for. */
@@ -38,8 +43,6 @@ export interface TrainingModel {
   /** Threads of the computation, at least 1. */
   readonly threads: number;
 }
-
-const defaultBetas = [0.9, 0.999] as const;
 
 /**
  * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
@@ -62,11 +65,7 @@ export async function openTrainingSession(
   const { rank, alpha, seed, firstLayer = 0 } = options;
   const { config } = model;
   const matrices = parent === null ? freshMatrices(config, rank, seed, firstLayer) : copyMatrices(config, parent);
-  const optimizer = new AdamW(matrices.values, {
-    betas: options.betas ?? defaultBetas,
-    weightDecay: options.weightDecay ?? 0,
-    clipNorm: options.clipNorm ?? Infinity,
-  });
+  const optimizer = new AdamW(matrices.values, optimizerOptions(options));
   const projection = await openProjection(model, options, matrices, call);
   if (parent === null) projection?.clearDirections();
   return new OnnxTrainingSession(
@@ -84,10 +83,7 @@ async function resumeTrainingSession(
 ): Promise<TrainingSession> {
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
   const { protectedHash } = snapshot;
-  if (protectedHash !== hashProtected(options)) {
-    const message = 'protectedDirections must be the sequences that the training began with';
-    throw new EngineError('invalid_request', message);
-  }
+  requireSameProtected(protectedHash, options);
   const matrices = copyMatrices(model.config, snapshot.adapter);
   const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
   const projection = await openProjection(model, options, matrices, call);
@@ -112,13 +108,9 @@ async function openProjection(
   const { protectedDirections: sequences = [] } = options;
   const { config } = model;
   if (sequences.length === 0) return null;
+  checkProtected(sequences, config);
   for (const [index, { tokens }] of sequences.entries()) {
     const name = `protectedDirections[${index}]`;
-    checkTokens(tokens, `${name}.tokens`, config);
-    if (tokens.length > config.contextLength) {
-      const message = `${name} has ${tokens.length} tokens, but the context length is ${config.contextLength}`;
-      throw new EngineError('context_length_exceeded', message);
-    }
     const [needed, maxBytes] = [passingBytes(config, tokens.length), maxActivationBytes(model, options)];
     if (needed > maxBytes) {
       const message = `${name} has ${tokens.length} tokens, which take ${needed} bytes: maxActivationBytes is ${maxBytes}`;
@@ -126,14 +118,6 @@ async function openProjection(
     }
   }
   return new UpdateProjection(config, matrices, await findProtectedDirections(model, sequences, call));
-}
-
-/** Identity of the protected sequences; `null` if there are none. */
-function hashProtected({ protectedDirections: sequences = [] }: TrainingOptions | ResumeOptions): string | null {
-  if (sequences.length === 0) return null;
-  return createHash('sha256')
-    .update(JSON.stringify(sequences.map(({ tokens }) => tokens)))
-    .digest('hex');
 }
 
 class OnnxTrainingSession implements TrainingSession {
@@ -229,47 +213,9 @@ class OnnxTrainingSession implements TrainingSession {
   }
 }
 
-/** All layers need not be named. */
-function layersFrom(firstLayer: number, { layers }: DecoderConfig): Pick<LoraHyperparameters, 'layers'> {
-  if (firstLayer === 0) return {};
-  return { layers: Array.from({ length: layers - firstLayer }, (_, index) => firstLayer + index) };
-}
-
-function checkOptions(options: TrainingOptions, { layers }: DecoderConfig): void {
-  const { firstLayer = 0 } = options;
-  const requirements: readonly (readonly [string, boolean, string])[] = [
-    [
-      'rank',
-      Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= maxRank,
-      `a whole number from 1 to ${maxRank}`,
-    ],
-    ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'a positive number'],
-    ['seed', Number.isSafeInteger(options.seed), 'a whole number'],
-    [
-      'firstLayer',
-      Number.isInteger(firstLayer) && firstLayer >= 0 && firstLayer < layers,
-      `a whole number from 0 to ${layers - 1}`,
-    ],
-    ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'a number of at least 0'],
-    [
-      'betas',
-      (options.betas ?? defaultBetas).every((beta) => inRange(beta, 1) && beta < 1),
-      'two numbers of at least 0 and below 1',
-    ],
-    ['clipNorm', (options.clipNorm ?? 1) > 0, 'a positive number'],
-  ];
-  for (const [field, holds, wish] of requirements) {
-    if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
-  }
-}
-
 function maxActivationBytes({ weights }: TrainingModel, options: ResumeOptions | TrainingOptions): number {
   const { maxActivationBytes: bytes = defaultActivationBytes(weights.format) } = options;
   if (!(bytes >= 0))
     throw new EngineError('invalid_request', 'maxActivationBytes must be a number of bytes of at least 0');
   return bytes;
-}
-
-function inRange(value: number, greatest: number): boolean {
-  return value >= 0 && value <= greatest;
 }

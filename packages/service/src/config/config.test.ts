@@ -72,8 +72,18 @@ test('the engine keeps float32 weights within its own bounds unless told', () =>
   assert.equal(read({ ENGRAFT_WEIGHTS: 'q4' }).weights, 'q4');
 });
 
+test('trainings go to the trainers that are named', () => {
+  const trainers = (list: string) => readConfig({}, { ENGRAFT_TRAINER_URL: list }).trainerUrls;
+  assert.equal(readConfig({}, {}).trainerUrls, null);
+  assert.equal(trainers(''), null);
+  assert.deepEqual(trainers('http://a:8090/, https://b'), ['http://a:8090', 'https://b']);
+});
+
 test('what cannot be meant is refused by the name of its variable', () => {
   const refused: readonly (readonly [string, string, RegExp])[] = [
+    ['ENGRAFT_TRAINER_URL', 'a:8090', /^ENGRAFT_TRAINER_URL must be one address that starts with http/],
+    ['ENGRAFT_TRAINER_URL', 'http://me:secret@a', /^ENGRAFT_TRAINER_URL must hold no password$/],
+    ['ENGRAFT_TRAINER_URL', 'http://a,http://a/', /^ENGRAFT_TRAINER_URL must name each server once$/],
     ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS must be one of f32, q8, q4$/],
     ['ENGRAFT_PORT', '99999', /^ENGRAFT_PORT must be a number from 0 to 65535$/],
     ['ENGRAFT_BASE_URL', 'localhost:8080', /^ENGRAFT_BASE_URL must start with http:\/\/ or https:\/\/$/],

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { adapterStoreVariables, bucketConfigOf, type BucketConfig } from './adapterStoreConfig.js';
 import { missingOfStripe, stripeConfigOf, stripeVariables, type StripeConfig } from './stripeConfig.js';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
+import { addressList } from './addressList.js';
 import { vllmConfigOf, vllmVariables, type VllmConfig } from './vllmConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
@@ -21,6 +22,8 @@ export interface Config {
   readonly engine: 'embedded' | 'vllm' | 'off';
   /** Set with `vllm`, and not otherwise. */
   readonly vllm: VllmConfig | null;
+  /** Addresses of PEFT trainers, at least one. `null` if the embedded engine trains. */
+  readonly trainerUrls: readonly string[] | null;
   /** `null` if there is no remote teacher. */
   readonly teacher: TeacherConfig | null;
   /** `null` if no credit is sold. */
@@ -109,6 +112,7 @@ const environment = z.object({
   ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
   ENGRAFT_ENGINE: oneOf(['embedded', 'vllm', 'off']).default('embedded'),
   ...vllmVariables,
+  ENGRAFT_TRAINER_URL: addressList.optional(),
   ...teacherVariables,
   ...stripeVariables,
   ...tracingVariables,
@@ -166,6 +170,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
     vllm,
+    trainerUrls: values.ENGRAFT_TRAINER_URL ?? null,
     teacher: teacherConfigOf(values),
     stripe: stripeConfigOf(values),
     weights: values.ENGRAFT_WEIGHTS,

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { addressList } from './addressList.js';
 
-/** vLLM servers that answer and score, while the embedded engine trains. */
+/** vLLM servers that answer and score, while the embedded engine or trainers train. */
 export interface VllmConfig {
   /** Base addresses without a slash at the end, at least one. */
   readonly urls: readonly string[];
@@ -11,21 +12,9 @@ export interface VllmConfig {
   readonly maxAdapters: number;
 }
 
-function isAddress(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
 export const vllmVariables = {
-  ENGRAFT_VLLM_URL: z
-    .string()
-    .transform((list) => list.split(',').map((url) => url.trim().replace(/\/+$/, '')))
-    .refine(
-      (urls) => urls.every(isAddress),
-      'must be one address that starts with http:// or https://, or several with commas between',
-    )
+  ENGRAFT_VLLM_URL: addressList
     .refine((urls) => !urls.some((url) => url.endsWith('/v1')), 'must not end in /v1: the paths begin with it')
-    .refine((urls) => !urls.some((url) => url.includes('@')), 'must hold no password')
-    .refine((urls) => new Set(urls).size === urls.length, 'must name each server once')
     .optional(),
   ENGRAFT_VLLM_ADAPTER_DIR: z.string().optional(),
   ENGRAFT_VLLM_ADAPTERS: z

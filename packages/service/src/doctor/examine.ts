@@ -47,10 +47,11 @@ const always: Readonly<Record<string, Examination>> = {
 
 /** The findings of `engraft doctor`, in an order in which one may explain the next. */
 export async function examine(examined: Examined): Promise<Finding[]> {
-  const { adapterBucket, teacher, tracing } = examined.config;
+  const { adapterBucket, teacher, tracing, trainerUrls } = examined.config;
   const wanted: Readonly<Record<string, Examination>> = {
     ...always,
     ...(adapterBucket === null ? {} : { adapters: examineBucket }),
+    ...(trainerUrls === null ? {} : { trainers: examineTrainers }),
     ...(teacher === null ? {} : { teacher: examineTeacher }),
     ...(tracing === null ? {} : { traces: examineTracing }),
   };
@@ -147,6 +148,20 @@ async function examineEngine({ config, withDatabase, withEngine }: Examined): Pr
     return `${config.engine}, ${architecture}, ${parameters} parameters${teaching}${trained}`;
   });
   return found ?? 'none in this process: workers have one';
+}
+
+async function examineTrainers({ config: { engine, modelFolder, trainerUrls } }: Examined): Promise<string> {
+  if (engine === 'off' || trainerUrls === null) return 'not needed';
+  const { openPeftTrainers } = await import('@engraft/trainer-peft');
+  const trainers = await openPeftTrainers({ modelDir: modelFolder, urls: trainerUrls });
+  try {
+    const away = (await trainers.look()).filter(({ found }) => found.kind !== 'fits');
+    const told = away.map(({ url, found }) => `${url}: ${'reason' in found ? found.reason : ''}`);
+    if (told.length > 0) throw new Error(told.join('; '));
+  } finally {
+    await trainers.close();
+  }
+  return `${trainerUrls.join(', ')}, with the model's checkpoint`;
 }
 
 /** This is no fault: whoever tries another model may come back. */

@@ -7,6 +7,7 @@ import {
   readContextLength,
   type ServingEngine,
   startEngineHost,
+  type TrainingHost,
 } from '@engraft/engine';
 import type { LearningMethod } from '@engraft/learning';
 import path from 'node:path';
@@ -16,6 +17,7 @@ import type { PromptMeter } from '../pricing/priceRequest.js';
 import { onceItSucceeds } from '../onceItSucceeds.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
+import { trainedElsewhere } from './trainedElsewhere.js';
 
 /** Loads what counts the tokens of prompts: the small files of the model, not the weights. */
 export async function loadPromptMeter(modelFolder: string): Promise<PromptMeter> {
@@ -40,19 +42,45 @@ export type EngineConfig = Pick<
 >;
 
 /**
- * The engine that the settings ask for: the embedded one, or vLLM servers beside an embedded one that trains.
- * @throws EngineError as `loadEngine`, and if a vLLM server is not what it should be
+ * The engine that the settings ask for: the embedded one or vLLM servers answer and score, and the embedded one or
+ * trainers train.
+ * @throws EngineError as `loadEngine`, and if a vLLM server or a trainer is not what it should be
  */
-export async function loadServing(config: EngineConfig & Pick<Config, 'vllm'>, logger: Logger): Promise<LoadedEngine> {
-  const { vllm } = config;
-  if (vllm === null) return loadEngine(config, logger);
+export async function loadServing(
+  config: EngineConfig & Pick<Config, 'vllm' | 'trainerUrls'>,
+  logger: Logger,
+): Promise<LoadedEngine> {
+  const { vllm, modelFolder: modelDir, trainerUrls } = config;
+  if (vllm === null && trainerUrls === null) return loadEngine(config, logger);
   return withMethod(config, logger, async () => {
+    const trainers = trainerUrls === null ? null : await openTrainers(modelDir, trainerUrls, logger);
+    if (vllm === null) return servingWith(config, trainers, logger);
     const { openVllmEngine } = await import('@engraft/engine-vllm');
     const { urls, adapterFolder, maxAdapters } = vllm;
     const trainer = openTrainingHost(hostOptions(config, logger));
-    const limits = { maxNames: maxAdapters };
-    return openVllmEngine({ modelDir: config.modelFolder, urls, adapterFolder, trainer, logger, limits });
+    const training = { trainer, ...(trainers === null ? {} : { trainers }) };
+    return openVllmEngine({ modelDir, urls, adapterFolder, ...training, logger, limits: { maxNames: maxAdapters } });
   });
+}
+
+async function openTrainers(modelDir: string, urls: readonly string[], logger: Logger): Promise<TrainingHost> {
+  const { openPeftTrainers } = await import('@engraft/trainer-peft');
+  return openPeftTrainers({ modelDir, urls, logger });
+}
+
+/** The embedded engine, whose trainings go to `trainers`. */
+async function servingWith(
+  config: EngineConfig,
+  trainers: TrainingHost | null,
+  logger: Logger,
+): Promise<ServingEngine> {
+  try {
+    const host = await startEngineHost(hostOptions(config, logger));
+    return trainers === null ? host : trainedElsewhere(host, trainers);
+  } catch (error) {
+    await trainers?.close();
+    throw error;
+  }
 }
 
 /**

@@ -218,6 +218,7 @@ async function openWorker(
     tracing,
     engineRunning: () => engine.responsive,
     ...(config.vllm === null ? {} : { concurrentAnswers: answersPerServer * config.vllm.urls.length }),
+    ...(config.trainerUrls === null ? {} : { concurrentLearning: config.trainerUrls.length }),
   });
   return { wake: () => worker.wake(), stop: () => worker.stop(drainGraceMs) };
 }

@@ -25,6 +25,8 @@ export interface WorkerOptions extends JobContext {
   readonly answerWait?: StorageWait;
   /** How many inferences run side by side, which the engine decodes together. */
   readonly concurrentAnswers?: number;
+  /** How many passages are learned side by side: as many as can be trained at once. By default one. */
+  readonly concurrentLearning?: number;
 }
 
 export interface Worker {
@@ -43,12 +45,12 @@ const defaultStorageWait: StorageWait = { firstMs: 30_000, longestMs: 300_000 };
 /** Somebody waits for an answer, and little is lost if it finds no room again. */
 const defaultAnswerWait: StorageWait = { firstMs: 1_000, longestMs: 30_000 };
 const defaultConcurrentAnswers = 8;
-const learningConcurrency = 1;
+const defaultConcurrentLearning = 1;
 
 /** A job whose workers died more often in a row may be what kills them. See `shareEngine`. */
 const suspectAttempts = 2;
 
-/** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
+/** Runs jobs until it is stopped: inferences side by side, and a few that learn, neither in the other's way. */
 export function startWorker({
   engineRunning = () => true,
   leaseMs = defaultLeaseMs,
@@ -56,6 +58,7 @@ export function startWorker({
   storageWait = defaultStorageWait,
   answerWait = defaultAnswerWait,
   concurrentAnswers = defaultConcurrentAnswers,
+  concurrentLearning = defaultConcurrentLearning,
   ...options
 }: WorkerOptions): Worker {
   // A longer lease would be shortened while its worker counts on it.
@@ -98,7 +101,7 @@ export function startWorker({
 
   const stopLearning = new AbortController();
   const stopInference = new AbortController();
-  const learning = openLane('internalization', learningConcurrency, stopLearning.signal);
+  const learning = openLane('internalization', concurrentLearning, stopLearning.signal);
   const inference = openLane('inference', concurrentAnswers, stopInference.signal);
 
   return {
@@ -120,7 +123,7 @@ const whyWaiting = {
   disk: (who: string) => `a disk is full: ${who} for room on it`,
   adapters: (who: string) =>
     `the adapters cannot be reached: ${who} for their store (a file system that is not mounted, a bucket that is away)`,
-  engine: (who: string) => `a process of the engine cannot be started: ${who} for it`,
+  engine: (who: string) => `a process of the engine cannot be started, or no trainer is free: ${who} for it`,
 } as const;
 
 function describe(outcome: RunOutcome): object {

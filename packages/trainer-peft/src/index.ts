@@ -1,0 +1,1 @@
+export { openPeftTrainers, type PeftTrainers, type PeftTrainersOptions } from './peftTrainers.js';

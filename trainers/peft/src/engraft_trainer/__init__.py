@@ -1,0 +1,1 @@
+"""Trains LoRA adapters for Engraft with PyTorch and PEFT, over HTTP."""

@@ -1,0 +1,15 @@
+from engraft_trainer.xoshiro import Random
+
+# The first numbers of the engine's `createRandom`.
+ENGINE = {
+    0: [0.41675133258104324, 0.010470665525645018, 0.5870561683550477, 0.8961040510330349],
+    1: [0.09156953264027834, 0.5061978038866073, 0.8881928145419806, 0.4872551844455302],
+    42: [0.15377165307290852, 0.8504893006756902, 0.018084544222801924, 0.21193028264679015],
+    4294967295: [0.9555830040480942, 0.42511530756019056, 0.2682696534320712, 0.5652051020879298],
+}
+
+
+def test_gives_the_engines_numbers():
+    for seed, numbers in ENGINE.items():
+        random = Random(seed)
+        assert [random.next() for _ in numbers] == numbers
