@@ -1,7 +1,8 @@
 import type { ConsoleCredits, LedgerEntry, LedgerQuery } from '@engraft/contract/console';
-import type { Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
+import type { TransfersTable } from '../db/ledgerTables.js';
 import type { Database } from '../db/schema.js';
-import { accountId, readBalance } from '../ledger/accounts.js';
+import { accountId, readBalance, type ProjectAccountKind } from '../ledger/accounts.js';
 
 const pageSize = 50;
 
@@ -30,10 +31,15 @@ export async function selectLedgerEntries(
   projectId: string,
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<LedgerRow[]> {
-  const available = accountId('available', projectId);
+  const newest = (which: RawBuilder<boolean>) => sql`(
+    select * from transfers where ${which} and id < ${before ?? Number.MAX_SAFE_INTEGER} order by id desc limit ${limit})`;
+  const leaving = (kind: ProjectAccountKind) => newest(sql`from_account = ${accountId(kind, projectId)}`);
+  const granted = newest(sql`to_account = ${accountId('available', projectId)} and kind = 'grant'`);
+  // Every entry leaves an account of the project, or is a grant. Each part is read from an index, newest first.
+  const parts = [leaving('available'), leaving('reserved'), leaving('spent'), granted];
   return (
     db
-      .selectFrom('transfers')
+      .selectFrom(sql<Selectable<TransfersTable>>`(${sql.join(parts, sql` union all `)})`.as('transfers'))
       .leftJoin('jobs', 'jobs.id', 'transfers.job_id')
       .leftJoin('versions', 'versions.id', 'transfers.version_id')
       .leftJoin('subjects', 'subjects.id', 'versions.subject_ref')
@@ -41,14 +47,6 @@ export async function selectLedgerEntries(
       .select('jobs.kind as job_kind')
       .select((eb) => eb.fn.coalesce('jobs.subject_name', 'subjects.name').as('subject_id'))
       .select('transfers.created_at')
-      // Every entry is between two accounts of the project, or comes from outside into the one.
-      .where((eb) =>
-        eb.or([
-          eb('from_account', 'in', [available, accountId('reserved', projectId)]),
-          eb.and([eb('to_account', '=', available), eb('transfers.kind', 'in', ['grant', 'refund'])]),
-        ]),
-      )
-      .$if(before !== null, (query) => query.where('transfers.id', '<', before))
       .orderBy('transfers.id', 'desc')
       .limit(limit)
       .execute()

@@ -30,6 +30,17 @@ export interface TransfersTable {
   created_at: Timestamp;
 }
 
+/** Sums of transfers, which a trigger on them keeps. */
+export interface MonthlySpendingTable {
+  project_id: string;
+  /** The first day of a calendar month (UTC). */
+  month: Date;
+  /** What was spent, less what was refunded. May be below zero. */
+  spent_microusd: number;
+  /** What learning jobs were charged, without hosting and refunds. */
+  learning_microusd: number;
+}
+
 /** Credit that was bought. */
 export interface CreditPurchasesTable {
   /** One payment at Stripe. */
