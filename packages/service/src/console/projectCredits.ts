@@ -32,23 +32,21 @@ export async function selectLedgerEntries(
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<LedgerRow[]> {
   const newest = (which: RawBuilder<boolean>) => sql`(
-    select * from transfers where ${which} and id < ${before ?? Number.MAX_SAFE_INTEGER} order by id desc limit ${limit})`;
+    select * from transfers where ${which} and -id > ${-(before ?? Number.MAX_SAFE_INTEGER)} order by -id limit ${limit})`;
   const leaving = (kind: ProjectAccountKind) => newest(sql`from_account = ${accountId(kind, projectId)}`);
   const granted = newest(sql`to_account = ${accountId('available', projectId)} and kind = 'grant'`);
-  // Every entry leaves an account of the project, or is a grant. Each part is read from an index, newest first.
+  // Every entry leaves an account of the project, or is a grant. Each part is read from an index, newest first, see 0022_growth.sql.
   const parts = [leaving('available'), leaving('reserved'), leaving('spent'), granted];
-  return (
-    db
-      .selectFrom(sql<Selectable<TransfersTable>>`(${sql.join(parts, sql` union all `)})`.as('transfers'))
-      .leftJoin('jobs', 'jobs.id', 'transfers.job_id')
-      .leftJoin('versions', 'versions.id', 'transfers.version_id')
-      .leftJoin('subjects', 'subjects.id', 'versions.subject_ref')
-      .select(['transfers.id', 'transfers.kind', 'amount_microusd', 'job_id', 'version_id', 'memo'])
-      .select('jobs.kind as job_kind')
-      .select((eb) => eb.fn.coalesce('jobs.subject_name', 'subjects.name').as('subject_id'))
-      .select('transfers.created_at')
-      .orderBy('transfers.id', 'desc')
-      .limit(limit)
-      .execute()
-  );
+  return db
+    .selectFrom(sql<Selectable<TransfersTable>>`(${sql.join(parts, sql` union all `)})`.as('transfers'))
+    .leftJoin('jobs', 'jobs.id', 'transfers.job_id')
+    .leftJoin('versions', 'versions.id', 'transfers.version_id')
+    .leftJoin('subjects', 'subjects.id', 'versions.subject_ref')
+    .select(['transfers.id', 'transfers.kind', 'amount_microusd', 'job_id', 'version_id', 'memo'])
+    .select('jobs.kind as job_kind')
+    .select((eb) => eb.fn.coalesce('jobs.subject_name', 'subjects.name').as('subject_id'))
+    .select('transfers.created_at')
+    .orderBy('transfers.id', 'desc')
+    .limit(limit)
+    .execute();
 }
