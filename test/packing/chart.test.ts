@@ -53,7 +53,10 @@ const scaler = z.object({
 async function render(...settings: readonly string[]): Promise<readonly unknown[]> {
   const flags = settings.flatMap((setting) => ['--set', setting]);
   const { stdout } = await run(helm, ['template', 'test', chart, ...flags]);
-  return parseAllDocuments(stdout).map((document): unknown => document.toJS());
+  return parseAllDocuments(stdout).map((document) => {
+    const value: unknown = document.toJS();
+    return value;
+  });
 }
 
 function only<Shape>(schema: z.ZodType<Shape>, documents: readonly unknown[]): readonly Shape[] {
