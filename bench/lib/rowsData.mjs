@@ -2,7 +2,7 @@
 // which every project waits. They are made inside the database, without its triggers, and the sums that triggers keep
 // are added up afterwards; `engraft ledger verify` then finds that all of it agrees.
 
-/** Of ten jobs, three belong to the project that is measured. The newest twentieth waits, of the other projects. */
+/** Three of ten jobs belong to the project that is measured. The newest twentieth waits, and is of other projects. */
 const statements = ({ jobs, subjects, projects, benchProject, benchKey }) => [
   `CREATE TEMPORARY TABLE made AS SELECT n,
      CASE WHEN n % 10 < 3 AND n <= ${jobs} * 0.95 THEN '${benchProject}' ELSE 'project_' || n % ${projects} END AS project,
@@ -48,7 +48,7 @@ const statements = ({ jobs, subjects, projects, benchProject, benchKey }) => [
   ...sums,
 ];
 
-/** What triggers would have kept. */
+/** The sums that triggers would have kept. */
 const sums = [
   `UPDATE accounts SET balance_microusd = moved FROM (
      SELECT id, sum(amount) AS moved FROM (

@@ -7,8 +7,8 @@ type MonthlySum = 'spent' | 'reserved' | 'learning_spent' | 'learning_reserved';
 
 /**
  * A project's spending in this calendar month (UTC) and its reservations now, in micro-USD: altogether, and for
- * learning jobs alone, without hosting. They are parts of a statement, so that no settlement falls between them. What was
- * spent is added up by a trigger, see `monthly_spending`.
+ * learning jobs alone, without hosting. They are parts of a statement, so that no settlement falls between them.
+ * A trigger adds up what was spent, see `monthly_spending`.
  */
 export function monthlySums(projectId: string): Readonly<Record<MonthlySum, RawBuilder<number>>> {
   const sumOf = (column: 'spent_microusd' | 'learning_microusd') => sql<number>`(

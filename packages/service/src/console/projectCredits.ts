@@ -31,11 +31,13 @@ export async function selectLedgerEntries(
   projectId: string,
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<LedgerRow[]> {
+  const firstPlace = -(before ?? Number.MAX_SAFE_INTEGER);
   const newest = (which: RawBuilder<boolean>) => sql`(
-    select * from transfers where ${which} and -id > ${-(before ?? Number.MAX_SAFE_INTEGER)} order by -id limit ${limit})`;
+    select * from transfers where ${which} and -id > ${firstPlace} order by -id limit ${limit})`;
   const leaving = (kind: ProjectAccountKind) => newest(sql`from_account = ${accountId(kind, projectId)}`);
   const granted = newest(sql`to_account = ${accountId('available', projectId)} and kind = 'grant'`);
-  // Every entry leaves an account of the project, or is a grant. Each part is read from an index, newest first, see 0022_growth.sql.
+  // Every entry leaves an account of the project, or is a grant. Each part is read from an index, newest first, see
+  // 0022_growth.sql.
   const parts = [leaving('available'), leaving('reserved'), leaving('spent'), granted];
   return db
     .selectFrom(sql<Selectable<TransfersTable>>`(${sql.join(parts, sql` union all `)})`.as('transfers'))

@@ -35,9 +35,9 @@ export interface MonthlySpendingTable {
   project_id: string;
   /** The first day of a calendar month (UTC). */
   month: Date;
-  /** What was spent, less what was refunded. May be below zero. */
+  /** Charges and hosting, less refunds. May be below zero. */
   spent_microusd: number;
-  /** What learning jobs were charged, without hosting and refunds. */
+  /** Charges of learning jobs alone, without hosting and refunds. */
   learning_microusd: number;
 }
 

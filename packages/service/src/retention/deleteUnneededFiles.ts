@@ -114,7 +114,10 @@ async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapt
   });
 }
 
-/** A version that is erased soon after its job: another worker that had the job may still be copying the same adapter. */
+/**
+ * Records an adapter whose version is erased soon after its job. Another worker that had the job may still be copying
+ * the same adapter.
+ */
 async function recordLateCopies(
   trx: Transaction<Database>,
   adapterHash: string,

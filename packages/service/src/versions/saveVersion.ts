@@ -28,7 +28,8 @@ export interface SavedVersion {
 
 /**
  * Records an inactive candidate whose files are in the adapter store. The subject counts as changed, so that it leads
- * the listing. The record of the adapter ends, which the version now stands for. Order of locks: the subject before the project's accounts.
+ * the listing. The record of the adapter ends, for which the version now stands. Order of locks: the subject before the
+ * project's accounts.
  */
 export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {
   const { hosting_hours, rehearsal, ...columns } = version;
