@@ -29,6 +29,14 @@ export async function recordKeptAdapter(
 }
 
 /**
+ * Ends the job's record of an adapter that is now a version's, in the transaction that makes the version. So the
+ * records stay few, however many adapters are kept.
+ */
+export async function endAdapterRecord(trx: Transaction<Database>, jobId: string, adapterHash: string): Promise<void> {
+  await trx.deleteFrom('kept_adapters').where('adapter_hash', '=', adapterHash).where('job_id', '=', jobId).execute();
+}
+
+/**
  * Records an adapter that a worker put into the store although its job had passed to another worker, and perhaps ended
  * long ago. A round of retention deletes it, unless a version has come to need it. For a job that ended recently the
  * record is still there, see `deleteUnneededFiles`.
@@ -56,16 +64,22 @@ export async function recordImport(db: Kysely<Database>, adapterHashes: readonly
 }
 
 /**
- * Ends the records of an import. The caller holds `lockAdapter` on each of these adapters, records jobs that keep them
- * in the same transaction, and has called `recordImport` before. A simultaneous import of the same adapters may have
- * taken the record. Its job's record does as well, since the lock keeps that one from being ended.
+ * Ends the records of an import. The caller holds `lockAdapter` on each of these adapters, makes their versions in the
+ * same transaction, and has called `recordImport` before. A simultaneous import of the same adapters may have taken the
+ * record. Its versions do as well, since the lock keeps their files from being deleted.
  */
 export async function takeImportRecords(trx: Transaction<Database>, adapterHashes: readonly string[]): Promise<void> {
   const recorded = await trx
     .selectFrom('kept_adapters')
     .select('adapter_hash')
-    .distinct()
     .where('adapter_hash', 'in', adapterHashes)
+    .union(
+      trx
+        .selectFrom('versions')
+        .select('adapter_hash')
+        .where('adapter_hash', 'in', adapterHashes)
+        .where('files_deleted_at', 'is', null),
+    )
     .execute();
   if (recorded.length !== adapterHashes.length) throw new Error('adapters are imported that nobody has recorded');
   await deleteImportRecords(trx, adapterHashes);
@@ -77,15 +91,6 @@ async function deleteImportRecords(trx: Transaction<Database>, adapterHashes: re
     .where('adapter_hash', 'in', adapterHashes)
     .where('job_id', 'is', null)
     .execute();
-}
-
-/** Records, under `lockAdapter`, the job of an imported version as one that keeps the adapter. */
-export async function recordImportedAdapter(
-  trx: Transaction<Database>,
-  jobId: string,
-  adapterHash: string,
-): Promise<void> {
-  await trx.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id: jobId }).execute();
 }
 
 /** Until the transaction ends, nobody else records or deletes this adapter. Order of locks: the job before this. */

@@ -99,13 +99,15 @@ describe('money', () => {
     await admitted(operation(key));
   });
 
-  /** Dates a project's transfers otherwise, past the guard that keeps them as they are. */
+  /** Dates a project's spending otherwise, past the guard that keeps transfers as they are. */
   async function moveTransfers(key: TestKey, createdAt: string): Promise<void> {
     await inTransaction(database.owner, null, async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`update transfers set created_at = ${sql.raw(createdAt)} where to_account = ${`spent:${key.project_id}`}`.execute(
         trx,
       );
+      const month = sql`date_trunc('month', (${sql.raw(createdAt)}) at time zone 'utc')`;
+      await sql`update monthly_spending set month = ${month} where project_id = ${key.project_id}`.execute(trx);
     });
   }
 });

@@ -11,8 +11,8 @@ export interface OpenJobLimits {
 export type OpenJobsOutcome = 'within_limits' | 'project_queue_full' | 'service_queue_full';
 
 /**
- * Whether there is room for one more open job. Reads the counts that the database keeps for each project. A transaction
- * is counted when it commits, so its own job never is.
+ * Whether there is room for one more open job. Reads the counts that the database keeps for each project and for all. A
+ * transaction is counted when it commits, so its own job never is.
  *
  * Nothing is locked, so admission asks twice. The first time, it refuses requests to a full queue before anything
  * costly happens in the database. The second time, the project's balance is locked, and all finished admissions of the
@@ -25,9 +25,9 @@ export async function checkOpenJobs(
   limits: OpenJobLimits,
 ): Promise<OpenJobsOutcome> {
   const { rows } = await sql<{ of_project: number; of_service: number }>`
-    select coalesce(sum(jobs) filter (where project_id = ${projectId}), 0)::int as of_project,
+    select coalesce((select jobs from open_jobs where project_id = ${projectId}), 0)::int as of_project,
       coalesce(sum(jobs), 0)::int as of_service
-    from open_jobs
+    from open_jobs_of_service
   `.execute(trx);
   const [open] = rows;
   if (open === undefined) throw new Error('a sum over all projects has no row');

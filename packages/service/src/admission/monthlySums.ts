@@ -8,21 +8,18 @@ type MonthlySum = 'spent' | 'reserved' | 'learning_spent' | 'learning_reserved';
 /**
  * A project's spending in this calendar month (UTC) and its reservations now, in micro-USD: altogether, and for
  * learning jobs alone, without hosting. They are parts of a statement, so that no settlement falls between them.
+ * A trigger adds up what was spent, see `monthly_spending`.
  */
 export function monthlySums(projectId: string): Readonly<Record<MonthlySum, RawBuilder<number>>> {
-  const spent = accountId('spent', projectId);
-  const monthStart = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
+  const sumOf = (column: 'spent_microusd' | 'learning_microusd') => sql<number>`(
+    select coalesce(sum(${sql.ref(column)}), 0)::bigint from monthly_spending where project_id = ${projectId}
+      -- Later ones were written by a clock that was ahead, and count until it gets there.
+      and month >= date_trunc('month', now() at time zone 'utc'))`;
   return {
     // Whatever was refunded this month may be spent again.
-    spent: sql`((select coalesce(sum(amount_microusd), 0)::bigint from transfers
-        where to_account = ${spent} and created_at >= ${monthStart})
-      - (select coalesce(sum(amount_microusd), 0)::bigint from transfers
-        where from_account = ${spent} and created_at >= ${monthStart}))`,
+    spent: sumOf('spent_microusd'),
     reserved: sql`(select balance_microusd from accounts where id = ${accountId('reserved', projectId)})`,
-    learning_spent: sql`(select coalesce(sum(transfers.amount_microusd), 0)::bigint
-      from transfers join jobs on jobs.id = transfers.job_id
-      where transfers.to_account = ${spent} and transfers.created_at >= ${monthStart}
-        and jobs.kind = 'internalization')`,
+    learning_spent: sumOf('learning_microusd'),
     learning_reserved: sql`(select coalesce(sum(reserved_microusd), 0)::bigint from jobs
       where project_id = ${projectId} and kind = 'internalization' and not settled)`,
   };

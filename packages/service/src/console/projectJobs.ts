@@ -1,7 +1,8 @@
 import type { ConsoleJob, ConsoleJobList, ConsoleJobQuery } from '@engraft/contract/console';
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
+import { newestFirst } from '../jobs/listJobs.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
 import { readLearningTrace } from '../jobs/learningTrace.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
@@ -25,15 +26,15 @@ export async function listProjectJobs(
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
     .$if(subject !== undefined, (query) => query.where('subject_name', '=', subject ?? ''))
     .$if(cursor !== undefined, (query) =>
-      query.where('sequence', '<', (eb) =>
+      query.where(newestFirst, '>', (eb) =>
         eb
           .selectFrom('jobs as last')
-          .select('last.sequence')
+          .select(sql<number>`-last.sequence`.as('place'))
           .where('last.id', '=', isId('job', cursor ?? '') ? (cursor ?? '') : '')
           .where('last.project_id', '=', projectId),
       ),
     )
-    .orderBy('sequence', 'desc')
+    .orderBy(newestFirst)
     .limit(pageSize + 1)
     .execute();
   const data = rows.slice(0, pageSize).map((row) => ({

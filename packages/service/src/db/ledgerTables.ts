@@ -30,6 +30,17 @@ export interface TransfersTable {
   created_at: Timestamp;
 }
 
+/** Sums of transfers, which a trigger on them keeps. */
+export interface MonthlySpendingTable {
+  project_id: string;
+  /** The first day of a calendar month (UTC). */
+  month: Date;
+  /** Charges and hosting, less refunds. May be below zero. */
+  spent_microusd: number;
+  /** Charges of learning jobs alone, without hosting and refunds. */
+  learning_microusd: number;
+}
+
 /** Credit that was bought. */
 export interface CreditPurchasesTable {
   /** One payment at Stripe. */

@@ -76,7 +76,9 @@ describe('migrate', () => {
                 ('expired', 's', 'job_expired', 'same', 1, 1, 1, '{}', now() - interval '1 day', NULL),
                 ('deleted', 's', 'job_deleted', 'other', 1, 1, 1, '{}', now() - interval '9 days', now());`,
     );
-    assert.ok((await migrate(url)).includes('0004_retention'));
+    const beforeGrowth = await copyMigrations();
+    for (const later of await readdir(beforeGrowth)) if (later >= '0022') await rm(path.join(beforeGrowth, later));
+    assert.ok((await migrate(url, beforeGrowth)).includes('0004_retention'));
     assert.deepEqual(
       await query(url, 'SELECT id, retention_ended_at = expires_at AS ended FROM versions ORDER BY expires_at DESC'),
       [
@@ -89,6 +91,51 @@ describe('migrate', () => {
       { adapter_hash: 'same', job_id: 'job_alive' },
       { adapter_hash: 'same', job_id: 'job_expired' },
     ]);
+    // A version stands for its adapter now.
+    await migrate(url);
+    assert.deepEqual(await query(url, 'SELECT adapter_hash, job_id FROM kept_adapters'), []);
+  });
+
+  it('adds up what existing projects have spent and what waits', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    for (const later of await readdir(copy)) if (later >= '0022') await rm(path.join(copy, later));
+    await migrate(url, copy);
+    await query(
+      url,
+      `INSERT INTO projects (id, name) VALUES ('p', 'p');
+       INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
+         VALUES ('k', 'p', 'k', sha256('k'), ARRAY['internalize']);
+       INSERT INTO accounts (id, kind, project_id)
+         SELECT kind || ':p', kind, 'p' FROM unnest(ARRAY['available', 'reserved', 'spent']) AS kind;
+       INSERT INTO transfers (kind, from_account, to_account, amount_microusd) VALUES ('grant', 'issued', 'available:p', 90);
+       BEGIN;
+       INSERT INTO jobs (id, project_id, subject_name, api_key_id, kind, status, settled, adapter_version, request,
+           pricing_version, reserved_microusd, compute_microusd)
+         VALUES ('asked', 'p', 's', 'k', 'inference', 'succeeded', true, 'base', '{}', 'v', 10, 10),
+                ('learned', 'p', 's', 'k', 'internalization', 'rejected', true, 'base', '{}', 'v', 7, 7),
+                ('waits', 'p', 's', 'k', 'inference', 'queued', false, 'base', '{}', 'v', 3, 0);
+       INSERT INTO transfers (kind, from_account, to_account, amount_microusd, job_id, created_at)
+         VALUES ('reserve', 'available:p', 'reserved:p', 10, 'asked', '2026-02-28T23:00Z'),
+                ('post', 'reserved:p', 'spent:p', 10, 'asked', '2026-02-28T23:59Z'),
+                ('refund', 'spent:p', 'available:p', 4, 'asked', '2026-03-01T00:00Z'),
+                ('reserve', 'available:p', 'reserved:p', 7, 'learned', '2026-03-01T00:00Z'),
+                ('post', 'reserved:p', 'spent:p', 7, 'learned', '2026-03-01T00:01Z'),
+                ('reserve', 'available:p', 'reserved:p', 3, 'waits', now());
+       COMMIT`,
+    );
+    await migrate(url);
+    const sums = 'SELECT month::text, spent_microusd::int, learning_microusd::int FROM monthly_spending ORDER BY month';
+    assert.deepEqual(await query(url, sums), [
+      { month: '2026-02-01', spent_microusd: 10, learning_microusd: 0 },
+      { month: '2026-03-01', spent_microusd: 3, learning_microusd: 7 },
+    ]);
+    assert.deepEqual(await query(url, 'SELECT kind, queued, waits FROM project_turns'), [
+      { kind: 'inference', queued: 1, waits: true },
+    ]);
+    assert.deepEqual(await query(url, 'SELECT sum(jobs)::int AS open FROM open_jobs_of_service'), [{ open: 1 }]);
+    const db = openDatabase(url, { maxConnections: 1 });
+    assert.deepEqual((await verifyLedger(db).finally(() => db.destroy())).differences, []);
   });
 
   it('records by whom the retention of existing versions was ended, where that can be known', async () => {
@@ -149,8 +196,8 @@ describe('migrate', () => {
     const { differences } = await verifyLedger(db).finally(() => db.destroy());
     assert.deepEqual(differences, [
       'project q has 1 accounts instead of 3',
-      'transfer 3 (grant) goes from available:p to spent:p',
       'account odd is named otherwise than its kind spent and project q',
+      'transfer 3 (grant) goes from available:p to spent:p',
       'transfer 4 (hosting) names no version',
     ]);
     // A worker of the release before ends its job.

@@ -8,7 +8,7 @@ import type {
   MemberRolesTable,
   MembersTable,
 } from './consoleTables.js';
-import type { AccountsTable, CreditPurchasesTable, TransfersTable } from './ledgerTables.js';
+import type { AccountsTable, CreditPurchasesTable, MonthlySpendingTable, TransfersTable } from './ledgerTables.js';
 
 /**
  * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD. A bigint column is read as a
@@ -63,13 +63,25 @@ export interface SubjectsTable {
 export interface ProjectTurnsTable {
   project_id: string;
   kind: JobKind;
-  claimed_at: Date;
+  /** `-infinity` if it never had a turn. */
+  claimed_at: Generated<Date>;
+  /** How many of its jobs are queued. Triggers on jobs keep it when a transaction commits. */
+  queued: Generated<number>;
+  /** Whether any are. */
+  waits: GeneratedAlways<boolean>;
+  first_sequence: Generated<number>;
 }
 
 /** Triggers on jobs keep it when a transaction commits. */
 export interface OpenJobsTable {
   project_id: string;
   /** How many of the project's jobs are queued or running. */
+  jobs: number;
+}
+
+/** The sum over its rows is the number of open jobs in all projects. */
+export interface OpenJobsOfServiceTable {
+  slot: number;
   jobs: number;
 }
 
@@ -217,6 +229,7 @@ export interface Database {
   jobs: JobsTable;
   project_turns: ProjectTurnsTable;
   open_jobs: OpenJobsTable;
+  open_jobs_of_service: OpenJobsOfServiceTable;
   job_phases: JobPhasesTable;
   teacher_calls: TeacherCallsTable;
   idempotency_keys: IdempotencyKeysTable;
@@ -225,6 +238,7 @@ export interface Database {
   base_model: BaseModelTable;
   accounts: AccountsTable;
   transfers: TransfersTable;
+  monthly_spending: MonthlySpendingTable;
   credit_purchases: CreditPurchasesTable;
   clock: ClockTable;
   audit_events: AuditEventsTable;

@@ -127,9 +127,8 @@ describe('erasure', () => {
     const key = await createTestKey(db, await createTestProject(db));
     const adapterHash = `sha256:${'e'.repeat(64)}`;
     for (const subjectId of ['one', 'two']) {
-      const { id, job_id } = await createTestVersion(db, key, { subject_id: subjectId });
+      const { id } = await createTestVersion(db, key, { subject_id: subjectId });
       await db.updateTable('versions').set({ adapter_hash: adapterHash }).where('id', '=', id).execute();
-      await db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
     }
     await mkdir(store.locate(adapterHash).folder);
     for (const [name, remains] of [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { failJob } from './failJob.js';
 import { loadPhaseOutcome, storePhaseOutcome } from './phaseOutcomes.js';
@@ -49,6 +50,37 @@ describe('claiming jobs', () => {
     }
     // The first project had its turn in the test before.
     assert.deepEqual(order, [few[0], one, backlog[0], few[1], ...backlog.slice(1)]);
+  });
+
+  it('finds whose turn it is among more projects than it looks at, also when a clock was ahead', async () => {
+    const jobOf = new Map<string, string>();
+    for (let count = 0; count < 20; count += 1) {
+      const owner = await createTestKey(database.db, await createTestProject(database.db));
+      jobOf.set(owner.project_id, await admit('inference', { owner }));
+    }
+    const projects = [...jobOf.keys()];
+    const setTurn = (projectId: string, claimedAt: string) =>
+      database.db
+        .updateTable('project_turns')
+        .set({ claimed_at: sql<Date>`${claimedAt}::timestamptz` })
+        .where('project_id', '=', projectId)
+        .execute();
+    // The last had its turn longest ago, the first has had one in the future, and the second and third had none.
+    for (const [index, projectId] of projects.entries()) {
+      if (index > 2) await setTurn(projectId, `2026-01-${30 - index}`);
+    }
+    await setTurn(projects[0] ?? '', '2999-01-01');
+    const order: string[] = [];
+    for (let job = await claim('inference'); job !== null; job = await claim('inference')) {
+      order.push(job.job_id);
+      assert.equal(await complete(job), 'done');
+    }
+    const expected = [...projects.slice(0, 3), ...projects.slice(3).reverse()];
+    assert.deepEqual(
+      order,
+      expected.map((projectId) => jobOf.get(projectId)),
+    );
+    await assertLedger();
   });
 
   it('gives each kind its own jobs', async () => {

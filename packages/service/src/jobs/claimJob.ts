@@ -45,16 +45,17 @@ export interface ClaimedJob extends JobLease {
 }
 
 /**
- * How many waiting jobs a claim looks at, in one project and in all. If others take all of them, it asks again a moment
- * later.
+ * How many projects a claim looks at, and how many waiting jobs, in one project and in all. If others take all of them,
+ * it asks again a moment later.
  */
 const lookedAt = 16;
 
 /**
  * Takes a queued job of the kind, or one whose worker let its lease run out. `null` if there is none. The next project
- * is the one whose work of this kind began longest ago, so that nobody's backlog keeps others waiting. Within a
- * project, the oldest job comes first. Workers that claim at the same time skip each other's jobs (SKIP LOCKED), but
- * take the jobs of one project one after the other.
+ * is the one whose work of this kind began longest ago, so that nobody's backlog keeps others waiting. An index has the
+ * waiting projects in this order (`project_turns`), so it does not matter how many there are. Within a project, the
+ * oldest job comes first. Workers that claim at the same time skip each other's jobs (SKIP LOCKED), but take the jobs
+ * of one project one after the other.
  */
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
@@ -67,21 +68,21 @@ type ClaimedRow = Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage;
 
 async function claimNext(db: Kysely<Database>, { worker_id, kind, leaseMs }: Claim): Promise<ClaimedRow | undefined> {
   const { rows } = await sql<ClaimedRow>`
-    with recursive waiting(kind, project_id) as (
-      -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
-      (select kind, project_id from jobs
-        where status = 'queued' and (kind, project_id) >= (${kind}, '') order by kind, project_id limit 1)
+    with waiting as (
+      -- A turn that lies ahead was recorded by a clock that has gone back since: as if there had been none.
+      (select project_id, '-infinity'::timestamptz as claimed_at, first_sequence from project_turns
+        where kind = ${kind} and waits and claimed_at > now() + interval '1 minute'
+        order by claimed_at, first_sequence limit ${lookedAt})
       union all
-      select later.* from waiting cross join lateral (
-        select kind, project_id from jobs
-        where status = 'queued' and (kind, project_id) > (waiting.kind, waiting.project_id)
-        order by kind, project_id limit 1
-      ) later where waiting.kind = ${kind}
+      (select project_id, claimed_at, first_sequence from project_turns
+        where kind = ${kind} and waits and claimed_at <= now() + interval '1 minute'
+        order by claimed_at, first_sequence limit ${lookedAt})
     ),
     claimable as (
       select oldest.id, oldest.project_id, oldest.sequence from waiting cross join lateral (
         select id, kind, project_id, sequence from jobs
-        where status = 'queued' and (kind, project_id, sequence) > (waiting.kind, waiting.project_id, 0)
+        -- As a place in the order of the index, so that no other is taken.
+        where status = 'queued' and (kind, project_id, sequence) > (${kind}, waiting.project_id, 0)
         order by kind, project_id, sequence limit ${lookedAt}
       ) oldest where oldest.kind = ${kind} and oldest.project_id = waiting.project_id
       union all
@@ -94,8 +95,7 @@ async function claimNext(db: Kysely<Database>, { worker_id, kind, leaseMs }: Cla
         select claimable.id from claimable
         left join project_turns turns on turns.project_id = claimable.project_id and turns.kind = ${kind}
         order by row_number() over (partition by claimable.project_id order by claimable.sequence),
-          -- A turn that lies ahead was recorded by a clock that has gone back since.
-          case when turns.claimed_at <= now() + interval '1 minute' then turns.claimed_at end nulls first,
+          case when turns.claimed_at <= now() + interval '1 minute' then turns.claimed_at else '-infinity' end,
           claimable.sequence
         limit ${lookedAt}
       ) as ids

@@ -1,5 +1,5 @@
 import type { JobList, JobListQuery, TenantId } from '@engraft/contract';
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
 import { tenantIs } from '../tenants/tenantIs.js';
@@ -8,6 +8,9 @@ export interface JobNamespace {
   readonly project_id: string;
   readonly tenant_id: TenantId;
 }
+
+/** The order of the indexes that lists are read from, see 0022_growth.sql. */
+export const newestFirst = sql<number>`(-jobs.sequence)`;
 
 export type ListJobsOutcome = { readonly kind: 'listed'; readonly page: JobList } | { readonly kind: 'invalid_cursor' };
 
@@ -28,8 +31,10 @@ export async function listJobs(
     .where('project_id', '=', namespace.project_id)
     .where(tenantIs('tenant_id', namespace.tenant_id))
     .where('forgotten_at', 'is', null)
-    .$if(below !== null, (query) => query.where('sequence', '<', below))
-    .orderBy('sequence', 'desc')
+    .$if(below !== null, (query) => query.where(newestFirst, '>', -(below ?? 0)))
+    // All are of one tenant; but where that is NULL, only this tells the planner that the index has the order.
+    .orderBy('tenant_id')
+    .orderBy(newestFirst)
     // One more than the page, to see whether there is a next one.
     .limit(limit + 1)
     .execute();

@@ -2,6 +2,7 @@ import { job as jobSchema, type Job, type JobKind, type JobStatus } from '@engra
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { jobResourceColumns, toJobResource } from './jobResource.js';
+import { newestFirst } from './listJobs.js';
 import { sumTeacherReceipts, type TeacherAnswer } from './teacherCalls.js';
 
 /** A query of the jobs of any project. Its rows leave out what callers sent and the model answered. */
@@ -23,7 +24,8 @@ export async function listOperatorJobs(db: Kysely<Database>, { project_id, statu
     .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id ?? ''))
     .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'inference'))
-    .orderBy('sequence', 'desc')
+    .$if(project_id !== undefined, (query) => query.orderBy(newestFirst))
+    .$if(project_id === undefined, (query) => query.orderBy('sequence', 'desc'))
     .limit(limit)
     .execute();
 }

@@ -21,9 +21,7 @@ export async function readQueue(db: Kysely<Database>): Promise<readonly Queue[]>
     ),
     running as (select kind, count(*)::int as jobs from jobs where status = 'running' group by kind),
     held as (
-      -- Only learning asks anybody else, so that the index of its open jobs has them all.
-      select kind, count(*)::int as jobs from jobs
-      where kind = 'internalization' and not settled and status = 'reconciliation_required' group by kind
+      select kind, count(*)::int as jobs from jobs where status = 'reconciliation_required' group by kind
     )
     select kinds.kind, coalesce(queued.jobs, 0) as queued, coalesce(running.jobs, 0) as running,
       coalesce(held.jobs, 0) as reconciliation_required,

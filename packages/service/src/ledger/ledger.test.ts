@@ -273,6 +273,15 @@ describe('verifyLedger "recomputes every balance and invariant from the entries"
     assert.match(differences.join('\n'), /refunds 61 micro-USD of job .*, which was charged 60/);
   });
 
+  test('a month whose sum its transfers do not explain', async () => {
+    const differences = await differencesAfter(({ owner }) =>
+      sql`update monthly_spending set learning_microusd = 61`.execute(owner),
+    );
+    const month = new Date().toISOString().slice(0, 7);
+    const [difference] = differences;
+    assert.match(difference ?? '', new RegExp(`spent 60 micro-USD in ${month}, 61 of it for learning; .* 60 and 60$`));
+  });
+
   test('a job without its reservation, and an open one whose reservation is gone', async () => {
     const differences = await differencesAfter(async ({ owner }, _key, jobId) => {
       await sql`delete from transfers where kind = 'reserve' and job_id = ${jobId}`.execute(owner);

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { slicedChecks, wholeChecks, type Difference, type SlicedChecks } from './ledgerChecks.js';
 
 export interface LedgerReport {
   readonly ok: boolean;
@@ -13,118 +14,68 @@ export interface LedgerReport {
 const maxDifferencesPerCheck = 100;
 
 /**
- * Recomputes every balance and invariant from the entries, on one snapshot, so that it can run beside the service. "The
- * sum over all accounts is zero at every moment, and no project's available balance is ever negative."
+ * Recomputes every balance and invariant from the entries: "The sum over all accounts is zero at every moment, and no
+ * project's available balance is ever negative." It runs beside the service, in slices. Each statement compares rows of
+ * one moment with each other, and the database need not remember that moment for the others.
  */
 export async function verifyLedger(db: Kysely<Database>): Promise<LedgerReport> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const differences: string[] = [];
-      for (const check of checks) {
-        const { rows } = await sql<Difference>`${check} limit ${maxDifferencesPerCheck}`.execute(trx);
-        differences.push(...rows.map((row) => row.difference));
-      }
-      const counts = await sql<{ projects: number; transfers: number }>`
-        select (select count(*) from projects) as projects, (select count(*) from transfers) as transfers
-      `.execute(trx);
-      const [count] = counts.rows;
-      if (count === undefined) throw new Error('counting returned no row');
-      return { ok: differences.length === 0, ...count, differences };
-    });
+  const differences: string[] = [];
+  for (const check of wholeChecks) differences.push(...(await differencesOf(db, check)));
+  const rows = new Map<SlicedChecks['table'], number>();
+  for (const sliced of slicedChecks) {
+    const found = await verifySlices(db, sliced);
+    rows.set(sliced.table, found.rows);
+    differences.push(...found.differences);
+  }
+  const [projects, transfers] = [rows.get('projects') ?? 0, rows.get('transfers') ?? 0];
+  return { ok: differences.length === 0, projects, transfers, differences };
 }
 
-interface Difference {
-  readonly difference: string;
+async function verifySlices(
+  db: Kysely<Database>,
+  sliced: SlicedChecks,
+): Promise<{ readonly rows: number; readonly differences: readonly string[] }> {
+  const differences: string[][] = [];
+  let rows = 0;
+  for (let slice = await nextSlice(db, sliced, null); slice !== null; slice = await nextSlice(db, sliced, slice)) {
+    rows += slice.rows;
+    const inSlice = sql<boolean>`${sql.ref(sliced.key)} between ${slice.first} and ${slice.last}`;
+    for (const [index, check] of sliced.checks(inSlice).entries()) {
+      const found = (differences[index] ??= []);
+      const more = maxDifferencesPerCheck - found.length;
+      if (more > 0) found.push(...(await differencesOf(db, check, more)));
+    }
+  }
+  return { rows, differences: differences.flat() };
 }
 
-/** Each selects a sentence for every row that breaks it. */
-const checks: readonly RawBuilder<Difference>[] = [
-  sql`
-    select format('account %s holds %s micro-USD; its transfers add up to %s',
-                  id, balance_microusd, coalesce(moved_microusd, 0)) as difference
-    from accounts left join (
-      select id, sum(amount_microusd) as moved_microusd
-      from (
-        select to_account as id, amount_microusd from transfers
-        union all
-        select from_account, -amount_microusd from transfers
-      ) as entries group by id
-    ) as sums using (id)
-    where balance_microusd <> coalesce(moved_microusd, 0)`,
-  sql`
-    select format('all accounts together hold %s micro-USD instead of 0', sum(balance_microusd)) as difference
-    from accounts having sum(balance_microusd) <> 0`,
-  sql`
-    select format('account %s is negative: %s micro-USD', id, balance_microusd) as difference
-    from accounts where kind <> 'issued' and balance_microusd < 0`,
-  sql`
-    select format('project %s has %s accounts instead of 3', projects.id, count(accounts.id)) as difference
-    from projects left join accounts on accounts.project_id = projects.id
-    group by projects.id having count(accounts.id) <> 3`,
-  sql`
-    select format('transfer %s (%s) goes from %s to %s', t.id, t.kind, t.from_account, t.to_account) as difference
-    from transfers t
-    join accounts source on source.id = t.from_account
-    join accounts target on target.id = t.to_account
-    left join jobs on jobs.id = t.job_id
-    where (t.kind, source.kind, target.kind) not in (
-        ('grant', 'issued', 'available'), ('reserve', 'available', 'reserved'), ('post', 'reserved', 'spent'),
-        ('void', 'reserved', 'available'), ('hosting', 'available', 'spent'), ('refund', 'spent', 'available'))
-      or source.project_id <> target.project_id
-      or jobs.project_id <> target.project_id`,
-  sql`
-    select format('account %s is named otherwise than its kind %s and project %s', id, kind, project_id) as difference
-    from accounts where id <> case kind when 'issued' then 'issued' else kind || ':' || project_id end`,
-  sql`
-    select case when t.version_id is null then format('transfer %s (hosting) names no version', t.id)
-      else format('transfer %s (%s) of %s names version %s', t.id, t.kind, t.from_account, t.version_id)
-    end as difference
-    from transfers t
-    left join versions on versions.id = t.version_id
-    left join subjects on subjects.id = versions.subject_ref
-    where (t.kind <> 'refund' and (t.kind = 'hosting') <> (t.version_id is not null))
-      or (t.kind = 'hosting' and t.from_account <> 'available:' || subjects.project_id)`,
-  sql`
-    select case when r.version_id is null
-        then format('transfer %s refunds %s micro-USD of job %s, which was charged %s',
-                    r.id, r.amount_microusd, r.job_id, coalesce(charge.amount_microusd, 0))
-      else format('transfer %s refunds %s micro-USD of day %s of version %s, which cost %s',
-                  r.id, r.amount_microusd, r.hosting_day, r.version_id, coalesce(charge.amount_microusd, 0))
-    end as difference
-    from transfers r
-    left join transfers charge on (charge.kind = 'post' and charge.job_id = r.job_id)
-      or (charge.kind = 'hosting' and charge.version_id = r.version_id and charge.hosting_day = r.hosting_day)
-    where r.kind = 'refund' and r.amount_microusd > coalesce(charge.amount_microusd, 0)`,
-  sql`
-    select case
-      when reserves <> 1 then format('job %s has %s reservations instead of 1', id, reserves)
-      when reserved <> reserved_microusd
-        then format('job %s records a reservation of %s micro-USD; its transfer moved %s', id, reserved_microusd, reserved)
-      when not settled then format('job %s is not settled, but %s micro-USD left its reservation', id, posted + voided)
-      when posted <> charged_microusd
-        then format('job %s was charged %s micro-USD; %s were posted', id, charged_microusd, posted)
-      else format('job %s reserved %s micro-USD; %s were posted and %s voided', id, reserved, posted, voided)
-    end as difference
-    from jobs, lateral (
-      select count(*) filter (where kind = 'reserve') as reserves,
-             coalesce(sum(amount_microusd) filter (where kind = 'reserve'), 0) as reserved,
-             coalesce(sum(amount_microusd) filter (where kind = 'post'), 0) as posted,
-             coalesce(sum(amount_microusd) filter (where kind = 'void'), 0) as voided
-      from transfers where job_id = jobs.id
-    ) as entries
-    where reserves <> 1
-      or reserved <> reserved_microusd
-      or (settled and (posted <> charged_microusd or posted + voided <> reserved))
-      or (not settled and posted + voided <> 0)`,
-  sql`
-    select format('project %s holds %s micro-USD reserved; its open reservations add up to %s',
-                  accounts.project_id, balance_microusd, open_microusd) as difference
-    from accounts, lateral (
-      select coalesce(sum(reserved_microusd), 0) as open_microusd
-      from jobs where jobs.project_id = accounts.project_id and not settled
-    ) as open_jobs
-    where kind = 'reserved' and balance_microusd <> open_microusd`,
-];
+interface Slice {
+  readonly rows: number;
+  readonly first: string | number;
+  readonly last: string | number;
+}
+
+/** The rows after those of the slice before. Rows that are added meanwhile belong to the last slices. */
+async function nextSlice(
+  db: Kysely<Database>,
+  { table, key, sliceRows }: SlicedChecks,
+  before: Slice | null,
+): Promise<Slice | null> {
+  const column = sql.ref(key);
+  const after = before === null ? sql`true` : sql`${column} > ${before.last}`;
+  const { rows } = await sql<Slice>`
+    select count(*)::int as rows, min(${column}) as first, max(${column}) as last from (
+      select ${column} from ${sql.table(table)} where ${after} order by ${column} limit ${sliceRows}
+    ) as slice`.execute(db);
+  const [slice] = rows;
+  return slice === undefined || slice.rows === 0 ? null : slice;
+}
+
+async function differencesOf(
+  db: Kysely<Database>,
+  check: RawBuilder<Difference>,
+  limit = maxDifferencesPerCheck,
+): Promise<string[]> {
+  const { rows } = await sql<Difference>`${check} limit ${limit}`.execute(db);
+  return rows.map(({ difference }) => difference);
+}

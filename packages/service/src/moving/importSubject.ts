@@ -1,7 +1,7 @@
 import { baseVersion, currentPriceCard, limits, storageChargeMicrousd, type TenantId } from '@engraft/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
-import { lockAdapter, recordImportedAdapter, takeImportRecords } from '../adapterStore/keptAdapters.js';
+import { lockAdapter, takeImportRecords } from '../adapterStore/keptAdapters.js';
 import type { Database } from '../db/schema.js';
 import { allowIdling, inTransaction, RolledBack } from '../db/transaction.js';
 import { newId } from '../ids.js';
@@ -149,7 +149,6 @@ async function saveImported(
   const reservation = await reserve(trx, { project_id, job_id: jobId, amount_microusd: storageMicrousd });
   if (reservation.kind !== 'reserved') return reservation.kind;
   const { adapter_hash, size_bytes, passed_count, total_count, rehearsal } = version;
-  await recordImportedAdapter(trx, jobId, adapter_hash);
   const { id } = await saveVersion(trx, {
     subject_ref: route.id,
     parent_version_id: parent,

@@ -103,7 +103,7 @@ describe('a subject that moves to another installation', () => {
     assert.ok(await isAdapterIntact(there.store.locate(version.adapter_hash)));
     const { db } = there.database;
     const kept = await db.selectFrom('kept_adapters').select(['adapter_hash', 'job_id']).execute();
-    assert.deepEqual(kept, [{ adapter_hash: version.adapter_hash, job_id: version.source_job_id }]);
+    assert.deepEqual(kept, [], 'its version stands for it');
     const row = db.selectFrom('jobs').select(jobResourceColumns).where('id', '=', version.source_job_id);
     const { status, billing, tenant_id, result } = toJobResource(await row.executeTakeFirstOrThrow());
     assert.deepEqual([status, tenant_id, billing.compute_microusd], ['ready', 'tenant', 0]);
@@ -189,10 +189,7 @@ describe('a subject that moves to another installation', () => {
     await assert.rejects(importing, /nobody has recorded/);
     const imported = await bring(file, 'egon');
     assert.ok(imported.kind === 'imported');
-    assert.deepEqual(
-      (await record()).map(({ job_id }) => job_id),
-      imported.versions.map(({ job_id }) => job_id),
-    );
+    assert.deepEqual(await record(), []);
     assert.equal(await deleteUnneededFiles(db, there.store), 0);
   });
 

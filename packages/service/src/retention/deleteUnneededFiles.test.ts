@@ -66,11 +66,6 @@ describe('the files of adapters', () => {
       .set({ adapter_hash: shared.adapter_hash })
       .where('id', '=', sharing.id)
       .execute();
-    await database.owner
-      .updateTable('kept_adapters')
-      .set({ adapter_hash: shared.adapter_hash })
-      .where('job_id', '=', sharing.job_id)
-      .execute();
     const all = [late, fresh, unlucky, stale, shared];
     for (const { adapter_hash } of all) await makeFiles(adapter_hash);
     const rounds = [deleteUnneededFiles(database.db, store), deleteUnneededFiles(database.db, store)];
@@ -127,6 +122,23 @@ describe('the files of adapters', () => {
     await recordLeftAdapter(database.db, jobId, adapterHash);
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
     assert.deepEqual([await store.has(adapterHash), await recordsOf(adapterHash)], [false, 0]);
+  });
+
+  it('deletes what is copied again after a version was erased soon after its job', async () => {
+    const { id, adapter_hash } = await makeVersion({ age: '1 hour', left: '23 hours' });
+    await makeFiles(adapter_hash);
+    assert.equal(await deleteUnneededFiles(database.db, store), 0);
+    assert.equal(await recordsOf(adapter_hash), 0, 'the version stands for its adapter');
+    await database.db
+      .updateTable('versions')
+      .set({ erased_at: sql<Date>`now()` })
+      .where('id', '=', id)
+      .execute();
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+    // A worker that had lost the job copies the same adapter, and dies.
+    await makeFiles(adapter_hash);
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+    assert.equal(await store.has(adapter_hash), false);
   });
 
   it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {

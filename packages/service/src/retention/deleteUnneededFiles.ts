@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { lockAdapter, mayDeleteAdapters } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { steadyTime } from '../clock/observeClock.js';
@@ -31,16 +31,31 @@ export async function deleteUnneededFiles(
   store: AdapterStore,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const adapters = await unneededAdapters(db).distinct().limit(adaptersPerRound).execute();
+  const adapters = await unneededAdapters(db, candidates).limit(adaptersPerRound).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
   return forEachIndependently(hashes, (adapterHash) => deleteIfUnneeded(db, store, adapterHash), stopping);
 }
 
+const endedLongAgo = sql<boolean>`coalesce(greatest(versions.expires_at, versions.retention_ended_at)
+  <= ${steadyTime} - ${graceDays} * interval '24 hours', false)`;
+
+/**
+ * The adapters to look at: those of versions that need their files no longer, which indexes know, and those without a
+ * version, which are few. Nothing here reads the retained versions.
+ */
+const candidates = sql<{ adapter_hash: string }>`(
+  select adapter_hash from versions
+    where retention_ended_at is not null and files_deleted_at is null and ${endedLongAgo}
+  union
+  select adapter_hash from versions where erased_at is not null and files_deleted_at is null
+  union
+  select adapter_hash from kept_adapters)`;
+
 /** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */
-function unneededAdapters(db: Kysely<Database>) {
+function unneededAdapters(db: Kysely<Database>, adapters: RawBuilder<{ adapter_hash: string }>) {
   return db
-    .selectFrom('kept_adapters')
-    .select('kept_adapters.adapter_hash')
+    .selectFrom(adapters.as('adapters'))
+    .select('adapters.adapter_hash')
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -48,7 +63,7 @@ function unneededAdapters(db: Kysely<Database>) {
             .selectFrom('kept_adapters as keeper')
             .innerJoin('jobs', 'jobs.id', 'keeper.job_id')
             .select('jobs.id')
-            .whereRef('keeper.adapter_hash', '=', 'kept_adapters.adapter_hash')
+            .whereRef('keeper.adapter_hash', '=', 'adapters.adapter_hash')
             .where('jobs.settled', '=', false),
         ),
       ),
@@ -59,14 +74,10 @@ function unneededAdapters(db: Kysely<Database>) {
           eb
             .selectFrom('versions')
             .select('versions.id')
-            .whereRef('versions.adapter_hash', '=', 'kept_adapters.adapter_hash')
+            .whereRef('versions.adapter_hash', '=', 'adapters.adapter_hash')
             .where('versions.erased_at', 'is', null)
             .where((version) =>
-              version.or([
-                version('versions.retention_ended_at', 'is', null),
-                sql<boolean>`(greatest(versions.expires_at, versions.retention_ended_at)
-                  <= ${steadyTime} - ${graceDays} * interval '24 hours') is not true`,
-              ]),
+              version.or([version('versions.retention_ended_at', 'is', null), version.not(endedLongAgo)]),
             ),
         ),
       ),
@@ -79,19 +90,18 @@ async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapt
     if (!(await mayDeleteAdapters(trx))) return false;
     await lockAdapter(trx, adapterHash);
     // Looks again under the lock, since a job may be about to keep it now.
-    const unneeded = await unneededAdapters(trx)
-      .where('kept_adapters.adapter_hash', '=', adapterHash)
-      .executeTakeFirst();
+    const unneeded = await unneededAdapters(trx, sql`(select ${adapterHash} as adapter_hash)`).executeTakeFirst();
     if (unneeded === undefined) return false;
     // A crash before the commit repeats this, and then finds nothing to do.
     const wasThere = await store.remove(adapterHash);
+    const longAgo = sql<Date>`now() - ${lateCopyHours} * interval '1 hour'`;
+    await recordLateCopies(trx, adapterHash, longAgo);
     await trx
       .updateTable('versions')
       .set({ files_deleted_at: sql<Date>`now()` })
       .where('adapter_hash', '=', adapterHash)
       .where('files_deleted_at', 'is', null)
       .execute();
-    const longAgo = sql<Date>`now() - ${lateCopyHours} * interval '1 hour'`;
     const ended = trx.selectFrom('jobs').select('id').where('updated_at', '<=', longAgo);
     await trx
       .deleteFrom('kept_adapters')
@@ -102,4 +112,29 @@ async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapt
       .execute();
     return wasThere;
   });
+}
+
+/**
+ * Records an adapter whose version is erased soon after its job. Another worker that had the job may still be copying
+ * the same adapter.
+ */
+async function recordLateCopies(
+  trx: Transaction<Database>,
+  adapterHash: string,
+  longAgo: RawBuilder<Date>,
+): Promise<void> {
+  await trx
+    .insertInto('kept_adapters')
+    .columns(['adapter_hash', 'job_id'])
+    .expression(
+      trx
+        .selectFrom('versions')
+        .innerJoin('jobs', 'jobs.id', 'versions.source_job_id')
+        .select(['versions.adapter_hash', 'jobs.id'])
+        .where('versions.adapter_hash', '=', adapterHash)
+        .where('versions.files_deleted_at', 'is', null)
+        .where('jobs.updated_at', '>', longAgo),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }

@@ -52,7 +52,7 @@ describe('a clock that is wrong', () => {
   /** A version that was made a day ago but for half an hour, with its files. */
   async function makeVersion({ activate = true, credit_microusd = 100_000_000 } = {}): Promise<HostedVersion> {
     const projectId = await createTestProject(database.db, credit_microusd);
-    const { id, job_id } = await createTestVersion(database.db, await createTestKey(database.db, projectId), {
+    const { id } = await createTestVersion(database.db, await createTestKey(database.db, projectId), {
       activate,
     });
     hashes += 1;
@@ -67,7 +67,6 @@ describe('a clock that is wrong', () => {
       })
       .where('id', '=', id)
       .execute();
-    await database.db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
     await mkdir(store.locate(adapterHash).folder);
     return { id, project_id: projectId, adapter_hash: adapterHash };
   }

@@ -20,6 +20,8 @@ export async function listSubjects(
         .where('project_id', '=', project_id)
         .where(tenantIs('tenant_id', tenant_id))
         .where('erased_at', 'is', null)
+        // All are of one tenant; but where that is NULL, only this tells the planner that the index has the order.
+        .orderBy('tenant_id')
         .orderBy('updated_at', 'desc')
         .orderBy('id')
         .limit(limits.maxSubjectsPerListing)

@@ -33,6 +33,19 @@ export async function findHalfStates(db: Kysely<Database>): Promise<StateReport>
       lateral (select count(*) as open from jobs where project_id = projects.id and status in ('queued', 'running')),
       lateral (select coalesce(sum(jobs), 0) as counted from open_jobs where project_id = projects.id)
       where open <> counted
+    union all
+    select format('%s jobs are open, and %s are counted', open, counted) from
+      (select count(*) as open from jobs where status in ('queued', 'running')) as jobs,
+      (select coalesce(sum(jobs), 0) as counted from open_jobs_of_service) as counts
+      where open <> counted
+    union all
+    select format('project %s has %s queued jobs (%s), and %s are counted', id, waiting, kind, counted)
+      from projects cross join (values ('inference'), ('internalization')) as kinds(kind),
+      lateral (select count(*) as waiting from jobs
+        where project_id = projects.id and jobs.kind = kinds.kind and status = 'queued'),
+      lateral (select coalesce(sum(queued), 0) as counted from project_turns
+        where project_id = projects.id and project_turns.kind = kinds.kind)
+      where waiting <> counted
   `.execute(db);
   const { differences } = await verifyLedger(db);
   const { count } = await db

@@ -51,7 +51,6 @@ export async function makeVersion(
     })
     .where('id', '=', id)
     .execute();
-  await database.db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id }).execute();
   return { id, project_id: projectId, adapter_hash: adapterHash, job_id };
 }
 export const available = async (projectId: string): Promise<number> =>

@@ -54,7 +54,6 @@ export async function openBackupSource(): Promise<BackupSource> {
         adapter_hash: adapterHash,
         base_model_hash: baseModelHash,
       });
-      await db.insertInto('kept_adapters').values({ adapter_hash: adapterHash, job_id: version.job_id }).execute();
       const { folder } = store.locate(adapterHash);
       const sizes = await Promise.all(adapterFiles.map((file) => stat(path.join(folder, file))));
       const sizeBytes = sizes.reduce((sum, { size }) => sum + size, 0);

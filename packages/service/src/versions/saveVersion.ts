@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { endAdapterRecord } from '../adapterStore/keptAdapters.js';
 import type { Database } from '../db/schema.js';
 import { newId } from '../ids.js';
 
@@ -27,7 +28,8 @@ export interface SavedVersion {
 
 /**
  * Records an inactive candidate whose files are in the adapter store. The subject counts as changed, so that it leads
- * the listing. Order of locks: the subject before the project's accounts.
+ * the listing. The record of the adapter ends, for which the version now stands. Order of locks: the subject before the
+ * project's accounts.
  */
 export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {
   const { hosting_hours, rehearsal, ...columns } = version;
@@ -36,7 +38,7 @@ export async function saveVersion(trx: Transaction<Database>, version: NewVersio
     .set({ updated_at: sql`now()` })
     .where('id', '=', version.subject_ref)
     .executeTakeFirstOrThrow();
-  return trx
+  const saved = await trx
     .insertInto('versions')
     .values({
       id: newId('ver'),
@@ -46,4 +48,6 @@ export async function saveVersion(trx: Transaction<Database>, version: NewVersio
     })
     .returning(['id', 'expires_at'])
     .executeTakeFirstOrThrow();
+  await endAdapterRecord(trx, version.source_job_id, version.adapter_hash);
+  return saved;
 }
