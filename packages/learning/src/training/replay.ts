@@ -64,9 +64,9 @@ export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatProm
 const knownShare = 2 / 3;
 
 /**
- * The rows that one job trains on, and those that it keeps for its canaries. No row is both. A row that the model itself
- * answers wrong says little about what was lost, and a handful of others decides by chance. So canaries are taken first
- * from rows whose own reply is known to be right.
+ * The rows that one job trains on, and those that it keeps for its canaries. No row is both. A row that the model
+ * itself answers wrong says little about what was lost, and a handful of others decides by chance. So canaries are
+ * taken first from rows whose own reply is known to be right.
  */
 export function drawReplay(
   rows: readonly ReplayRow[],
