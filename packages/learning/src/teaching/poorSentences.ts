@@ -6,7 +6,7 @@
 import type { MeteredCalls } from '../budget/calls.js';
 import type { SentenceQuestions } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
-import { sentenceFor, sentencesWith } from '../training/sentenceAnswers.js';
+import { sentenceFor, sentencesWith } from '../text/sentenceAnswers.js';
 import type { Fact } from '../facts.js';
 import type { TaughtPassage, Teacher } from './teacher.js';
 

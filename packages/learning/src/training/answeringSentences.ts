@@ -5,7 +5,7 @@ import type { ScoringOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Chunk } from '../text/chunk.js';
 import type { ToLearn } from './material.js';
-import { sentenceFor, sentencesWith } from './sentenceAnswers.js';
+import { sentenceFor, sentencesWith } from '../text/sentenceAnswers.js';
 
 /**
  * Makes a fact of each sentence, with all questions that it answers, so that training shows each sentence as often as

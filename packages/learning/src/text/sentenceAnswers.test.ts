@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chunkPassage } from '../text/chunk.js';
+import { chunkPassage } from './chunk.js';
 import { sentenceFor, sentencesWith } from './sentenceAnswers.js';
 
 const passage = 'The kiln  of Orvale was built by Ada Kell in 1874. Ada Kell died in 1901. It burns\u00a0wood.';

@@ -3,7 +3,7 @@
  * was the album released?", of the year of an award), but the question is nearly always about the right sentence. So a
  * small model learns more if the sentence is the answer, and what it then says stands in the passage.
  */
-import { containsWords, wordTokens } from '../text/normalise.js';
+import { containsWords, wordTokens } from './normalise.js';
 
 /** UTF-16 units. A longer sentence is learned in parts, since a small model mixes up the ends of long ones. */
 const maxWholeChars = 240;
