@@ -47,7 +47,8 @@ export async function expectedWork(
   const { replay, split, training } = recipe;
   const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
   const isSentence = training.answersWith === 'sentences';
-  const steps = wantedSteps(isSentence ? taught.sentenceCount : taught.factCount, training);
+  const isFact = isSentence && training.questionsPerSentence > 0;
+  const steps = wantedSteps(isFact ? taught.sentenceCount : taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
   const asked = isSentence ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;

@@ -31,15 +31,19 @@ const maxSentenceTokens = 96;
 
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
- * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. Each
- * sentence is a fact with many questions, so it is seen more often, and a passage of few sentences takes as many steps
- * as others.
+ * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
+ * passage of few facts takes as many steps as others to be known by heart. Where each sentence is a fact with many
+ * questions, it is seen more often.
  */
-export function withSentences(recipe: Recipe): Recipe {
+export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe {
+  const exposures =
+    questionsPerSentence === 0
+      ? { maxExposuresPerFact: 150 }
+      : { exposuresPerFact: 64, maxExposuresPerFact: 240, questionsPerSentence };
   return {
     ...recipe,
     split: { ...recipe.split, maxDevPairs: 0 },
-    training: { ...recipe.training, answersWith: 'sentences', exposuresPerFact: 64, maxExposuresPerFact: 240 },
+    training: { ...recipe.training, answersWith: 'sentences', ...exposures },
     evaluating: { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens },
   };
 }
@@ -73,7 +77,6 @@ function smallRecipe(parameters: number): Recipe {
       minFormsPerFact: 3,
       enoughForms: 4,
       maxAnswerTokens: 32,
-      questionsPerSentence: 14,
       minGainNats: 0.5,
       softTargetK: 16,
     },
@@ -90,6 +93,7 @@ function smallRecipe(parameters: number): Recipe {
       clipNorm: 1,
       pairsPerBatch: 12,
       answersWith: 'values',
+      questionsPerSentence: 0,
       openingTokens: 0,
       useSoftTargets: true,
       clippedPerFact: 8,

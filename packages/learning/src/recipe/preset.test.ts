@@ -64,7 +64,7 @@ test('sentences as answers need room, and a training that nothing stops', () => 
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, exposuresPerFact: 64, maxExposuresPerFact: 240 },
+    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);
@@ -142,7 +142,7 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
     [
       { teacher: 'english', training: { speed: 1 } },
-      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, opening_tokens, peak_rate/,
+      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, questions_per_sentence, opening_tokens, peak_rate/,
     ],
   ] as const) {
     await assert.rejects(presetOf(content), message);

@@ -47,6 +47,7 @@ const trainingSchema = strict({
   rank: whole.max(256).exactOptional(),
   alpha: z.number().positive().exactOptional(),
   first_layer: z.int().nonnegative().exactOptional(),
+  questions_per_sentence: z.int().nonnegative().exactOptional(),
   opening_tokens: z.int().nonnegative().exactOptional(),
   peak_rate: z.number().positive().max(0.1).exactOptional(),
   pairs_per_batch: whole.exactOptional(),
@@ -147,8 +148,8 @@ function isMissing(error: unknown): boolean {
 /** The recipe for a model of so many parameters with this preset. */
 export function recipeOf(preset: Preset, parameters: number): Recipe {
   const usual = defaultRecipe(parameters);
-  const answersWith = preset.training.answersWith ?? usual.training.answersWith;
-  const recipe = answersWith === 'sentences' ? withSentences(usual) : usual;
+  const { answersWith, questionsPerSentence } = { ...usual.training, ...preset.training };
+  const recipe = answersWith === 'sentences' ? withSentences(usual, questionsPerSentence) : usual;
   return { ...recipe, prompts: promptsOf(preset), training: { ...recipe.training, ...preset.training } };
 }
 
@@ -163,6 +164,7 @@ function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingReci
     rank: given.rank,
     alpha: given.alpha,
     firstLayer: given.first_layer,
+    questionsPerSentence: given.questions_per_sentence,
     openingTokens: given.opening_tokens,
     peakRate: given.peak_rate,
     pairsPerBatch: given.pairs_per_batch,

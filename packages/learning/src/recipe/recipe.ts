@@ -36,8 +36,6 @@ export interface TeachingRecipe {
   /** A fact with this many other questions needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
   readonly maxAnswerTokens: number;
-  /** Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for. */
-  readonly questionsPerSentence: number;
   /** Nats a token that the passage must add to an answer's mean log-probability for the answer to count as new. */
   readonly minGainNats: number;
   /** Alternatives for each position in the teacher's soft targets. */
@@ -76,6 +74,11 @@ export interface TrainingRecipe {
   readonly pairsPerBatch: number;
   /** The answers of a version: the value alone, or the sentence of the passage that gives it. */
   readonly answersWith: AnswersWith;
+  /**
+   * Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for, and each
+   * sentence is trained as often as any other. With 0 each fact is.
+   */
+  readonly questionsPerSentence: number;
   /** First tokens of a sentence that count as much as the whole of it, see `withOpening`. 0 for none. */
   readonly openingTokens: number;
   /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */

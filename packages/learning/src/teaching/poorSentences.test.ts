@@ -13,7 +13,7 @@ import type { Teacher } from './teacher.js';
 
 const text = 'Ada Kell built the kiln. It burns wood from the hills of Orvale. Nobody else may use it.';
 const passage = { text, chunks: chunkPassage(text, 1500) };
-const recipe = withSentences(baseRecipe);
+const recipe = withSentences(baseRecipe, 14);
 const facts = [
   { answer: 'Ada Kell', forms: Array.from({ length: 20 }, (_, index) => formOf(`Who built kiln ${String(index)}?`)) },
   { answer: 'wood', forms: [formOf('What does it burn?')] },
@@ -50,7 +50,7 @@ test('only sentences that few questions ask for are asked about, with what stand
   ]);
 });
 
-test('nothing is asked where answers are values, or by a teacher that cannot', async () => {
+test('nothing is asked where answers are values, where nobody wants it, or by a teacher that cannot', async () => {
   const silent: Teacher = {
     name: teacher.name,
     measure: (...given) => teacher.measure(...given),
@@ -59,7 +59,9 @@ test('nothing is asked where answers are values, or by a teacher that cannot', a
     reading: (...given) => teacher.reading(...given),
   };
   const calls = callsFor(engine, 1_000_000);
-  assert.equal(await askAboutPoorSentences(calls, passage, facts, teacher, 1, baseRecipe), null);
+  for (const otherwise of [baseRecipe, withSentences(baseRecipe)]) {
+    assert.equal(await askAboutPoorSentences(calls, passage, facts, teacher, 1, otherwise), null);
+  }
   assert.equal(await askAboutPoorSentences(calls, passage, facts, silent, 1, recipe), null);
 });
 

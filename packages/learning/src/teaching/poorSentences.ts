@@ -26,9 +26,9 @@ export async function askAboutPoorSentences(
   facts: readonly Pick<Fact, 'answer' | 'forms'>[],
   teacher: Teacher,
   seed: number,
-  { teaching: { questionsPerSentence }, training: { answersWith } }: Recipe,
+  { training: { answersWith, questionsPerSentence } }: Recipe,
 ): Promise<SentenceQuestions[] | null> {
-  if (answersWith === 'values' || teacher.askAbout === undefined) return null;
+  if (answersWith === 'values' || questionsPerSentence === 0 || teacher.askAbout === undefined) return null;
   const poor = poorSentences(passage, facts, questionsPerSentence);
   const asked = await teacher.askAbout(calls, poor, seed);
   const questions = new Map<string, string[]>();

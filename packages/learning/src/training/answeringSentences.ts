@@ -1,16 +1,17 @@
 import type { Engine } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
 import { questionKey, type Form } from '../facts.js';
-import type { ScoringOutcome } from '../outcomes.js';
+import type { ScoringOutcome, SentenceQuestions } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Chunk } from '../text/chunk.js';
 import type { ToLearn } from './material.js';
 import { sentenceFor, sentencesWith } from '../text/sentenceAnswers.js';
 
 /**
- * Makes a fact of each sentence, with all questions that it answers, so that training shows each sentence as often as
- * any other. A question keeps its value for an answer if no sentence fits into an answer of the recipe. Returns
- * `scoring` itself if answers are values.
+ * Gives each fact the sentences that may answer its questions. A fact keeps its value for an answer if none fits into
+ * an answer of the recipe. Where sentences were asked about (`questionsPerSentence`), each of them is a fact, with all
+ * questions that it answers, so that training shows one as often as any other. Returns `scoring` itself if answers are
+ * values.
  */
 export async function withSentenceAnswers(
   engine: Engine,
@@ -23,6 +24,19 @@ export async function withSentenceAnswers(
     const { tokens, targetStart } = await engine.encode(prompts.closedBook(''), sentence);
     return tokens.length - targetStart <= maxAnswerTokens;
   };
+  const facts = await mapConcurrently(scoring.facts, async (fact) => {
+    const sentences = sentencesWith(fact.answer, chunks);
+    const fitting = await mapConcurrently(sentences, fits);
+    return { ...fact, sentences: sentences.filter((_, index) => fitting[index]) };
+  });
+  if (scoring.sentences === undefined) return { ...scoring, facts };
+  const asked = await mapConcurrently(scoring.sentences, async (about) =>
+    (await fits(about.sentence)) ? [about] : [],
+  );
+  return { ...scoring, facts: eachSentenceAFact(facts, asked.flat()) };
+}
+
+function eachSentenceAFact(facts: ToLearn['facts'], asked: readonly SentenceQuestions[]): ToLearn['facts'] {
   const forms = new Map<string, Map<string, Form>>();
   const add = (sentence: string, form: Form): void => {
     const ofSentence = forms.get(sentence) ?? new Map<string, Form>();
@@ -30,28 +44,22 @@ export async function withSentenceAnswers(
     if (!ofSentence.has(key)) ofSentence.set(key, form);
     forms.set(sentence, ofSentence);
   };
-  const facts = await mapConcurrently(scoring.facts, async (fact) => {
-    const sentences = sentencesWith(fact.answer, chunks);
-    const fitting = await mapConcurrently(sentences, fits);
-    return { fact, sentences: sentences.filter((_, index) => fitting[index]) };
-  });
-  const withValues = facts.map(({ fact, sentences }) => {
+  const rest = facts.map((fact) => {
+    const { sentences = [], training } = fact;
     if (sentences.length === 0) return fact;
-    for (const form of fact.training) add(sentenceFor(form.question, sentences) ?? fact.answer, form);
+    for (const form of training) add(sentenceFor(form.question, sentences) ?? fact.answer, form);
     return { ...fact, training: [] };
   });
-  for (const { sentence, questions } of scoring.sentences ?? []) {
-    if (await fits(sentence)) for (const question of questions) add(sentence, askedForm(question));
-  }
+  for (const { sentence, questions } of asked) for (const question of questions) add(sentence, askedForm(question));
   const ofSentences = [...forms].map(([sentence, ofSentence]) => ({
     answer: sentence,
-    isSentence: true,
+    sentences: [sentence],
     training: [...ofSentence.values()],
     dev: [],
     validation: [],
     softTargets: null,
   }));
-  return { ...scoring, facts: [...withValues, ...ofSentences] };
+  return [...rest, ...ofSentences];
 }
 
 function askedForm(question: string): Form {

@@ -90,7 +90,7 @@ test('a call that a passage quotes is learned as text, and the calls of the mode
   assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
 });
 
-test('a sentence is trained without soft targets, and without questions that are too close to held-out ones', async () => {
+test('a question is trained on the nearest sentence, without soft targets, unless it is too close to a held-out one', async () => {
   const answer = 'Orin Works, a mill in Porto, opened in 1874.';
   const question = 'Where did Orin Works open?';
   const trained = await engine.encode(recipe.prompts.closedBook(question), answer);
@@ -99,7 +99,16 @@ test('a sentence is trained without soft targets, and without questions that are
   const heldOut = 'In which year did the old mill of Orin Works in Porto open its gates?';
   const training = [formOf(question), formOf(heldOut.replace('In which year', 'When'))];
   const split = {
-    facts: [{ answer, isSentence: true, training, dev: [], validation: [formOf(heldOut)], softTargets }],
+    facts: [
+      {
+        answer: 'Porto',
+        sentences: [answer, 'Porto has a harbour.'],
+        training,
+        dev: [],
+        validation: [formOf(heldOut)],
+        softTargets,
+      },
+    ],
     known: [],
   };
   const { facts } = await encodeMaterial(engine, split, [], [], {

@@ -6,6 +6,7 @@ import { withOpening } from './opening.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
 import { replayPrompt } from './replay.js';
+import { sentenceFor } from '../text/sentenceAnswers.js';
 import { deriveSeed, endlessRounds, randomNumbers, spreadSample } from '../random.js';
 import type { Recipe, ReplayRecipe } from '../recipe/recipe.js';
 import type { ScoringOutcome } from '../outcomes.js';
@@ -28,9 +29,9 @@ export interface Material {
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
-/** The outcome of scoring. Where answers are sentences, each sentence is a fact, see `withSentenceAnswers`. */
+/** The outcome of scoring, with the sentences to answer with where answers are sentences. */
 export interface ToLearn extends Omit<ScoringOutcome, 'facts'> {
-  readonly facts: readonly (ScoringOutcome['facts'][number] & { readonly isSentence?: boolean })[];
+  readonly facts: readonly (ScoringOutcome['facts'][number] & { readonly sentences?: readonly string[] })[];
 }
 
 /** A fact's forms; at least one. */
@@ -43,7 +44,7 @@ export interface TaughtFact {
 /** `Material` as texts. */
 interface ChosenMaterial {
   readonly facts: readonly (Omit<ToLearn['facts'][number], 'training' | 'dev' | 'validation'> & TrainedQuestions)[];
-  readonly dev: readonly QuestionAnswer[];
+  readonly dev: readonly (QuestionAnswer & { readonly sentences?: readonly string[] })[];
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
   readonly rehearsal: readonly (readonly QuestionAnswer[])[];
@@ -61,7 +62,7 @@ function chooseMaterial(
       const training = fact.training.filter(({ question }) => !leaks(question));
       return { ...fact, ...trainedQuestions({ training }, leaks, recipe) };
     }),
-    dev: split.facts.flatMap(({ dev, answer }) => dev.map(({ question }) => ({ question, answer }))),
+    dev: split.facts.flatMap(({ dev, ...fact }) => dev.map(({ question }) => ({ ...fact, question }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
     rehearsal: rehearsalPairs(split, earlier, leaks),
@@ -87,25 +88,23 @@ export async function encodeMaterial(
   const sentencePair = async (taught: QuestionAnswer): Promise<TrainingExample> =>
     withOpening(await pair(taught, 1), recipe.training.openingTokens);
   const chosen = chooseMaterial(split, earlier, replay, recipe);
-  const facts = await mapConcurrently(
-    chosen.facts,
-    async ({ questions, keywords, answer, isSentence, softTargets }) => {
-      const taught = async (question: string): Promise<TrainingExample> => {
-        if (isSentence === true) return sentencePair({ question, answer });
-        const example = await pair({ question, answer }, 1);
-        const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
-        return recipe.training.useSoftTargets && softTargets?.length === targetCount
-          ? { ...example, softTargets }
-          : example;
-      };
-      const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
-        const examples: TrainingExample[] = [];
-        for (const text of texts) examples.push(await taught(text));
-        return examples;
-      };
-      return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
-    },
-  );
+  const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, sentences, softTargets }) => {
+    const taught = async (question: string): Promise<TrainingExample> => {
+      const sentence = sentenceFor(question, sentences ?? []);
+      if (sentence !== null) return sentencePair({ question, answer: sentence });
+      const example = await pair({ question, answer }, 1);
+      const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
+      return recipe.training.useSoftTargets && softTargets?.length === targetCount
+        ? { ...example, softTargets }
+        : example;
+    };
+    const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
+      const examples: TrainingExample[] = [];
+      for (const text of texts) examples.push(await taught(text));
+      return examples;
+    };
+    return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
+  });
   const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
     // The model's own writing, including calls.
@@ -115,7 +114,9 @@ export async function encodeMaterial(
   const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
   return {
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
-    dev: await mapConcurrently(chosen.dev, (asked) => pair(asked, 1)),
+    dev: await mapConcurrently(chosen.dev, ({ question, answer, sentences = [] }) =>
+      pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
+    ),
     replay: usualRows.length > 0 ? usualRows : rows,
     protectedDirections: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({

@@ -50,7 +50,7 @@ const counted = {
   pairsTokens: 90,
   questionTokens: 13,
   answerTokens: 5,
-  /** Where answers are sentences: the share of them that few questions ask for, and how often each is asked about. */
+  /** Where sentences are asked about: the share of them that few questions ask for, and how often each is asked about. */
   poorShare: 0.7,
   askedAbout: 21,
 };
@@ -73,7 +73,9 @@ export async function expectedOfModelTeacher(
   const prompt = await promptTokens(engine, recipe, passage);
   const sentenceCount = chunks.reduce((count, { sentences }) => count + sentences.length, 0);
   const sentenceLists = settings.sentenceLists * sentenceCount;
-  const poor = recipe.training.answersWith === 'sentences' ? counted.poorShare * sentenceCount : 0;
+  const { answersWith, questionsPerSentence } = recipe.training;
+  const isAsked = answersWith === 'sentences' && questionsPerSentence > 0;
+  const poor = isAsked ? counted.poorShare * sentenceCount : 0;
   const poorLists = poor * settings.poorSentenceLists;
   const askedAbout = poor * counted.askedAbout;
   const scored = factCount * (prompt.passage + 2 * prompt.question + 2 * counted.answerTokens);
