@@ -48,7 +48,8 @@ CREATE TRIGGER transfers_sum_months AFTER INSERT ON transfers
 -- that hardly two transactions wait for each other. Adding up a row for each project grew with the projects.
 CREATE TABLE open_jobs_of_service (
   slot integer PRIMARY KEY,
-  jobs integer NOT NULL
+  -- A connection of the API only adds, and one of a worker only subtracts: a part may grow with every job there was.
+  jobs bigint NOT NULL
 ) WITH (fillfactor = 20);
 INSERT INTO open_jobs_of_service (slot, jobs) SELECT 0, coalesce(sum(jobs), 0) FROM open_jobs;
 CREATE OR REPLACE FUNCTION count_open_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
