@@ -1,5 +1,6 @@
 -- What a statement costs must not grow with what was done before: running sums and counts where rows were added up, and
--- an index for each list. In the order of locks in which the service takes them.
+-- an index for each list. Every lock is taken first and at once as strong as it must be. The release before takes them
+-- in more than one order, so the migration may have to give way; then `migrate` repeats it.
 LOCK TABLE versions IN SHARE ROW EXCLUSIVE MODE;
 LOCK TABLE jobs, project_turns, open_jobs, kept_adapters, transfers IN ACCESS EXCLUSIVE MODE;
 
