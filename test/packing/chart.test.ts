@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
@@ -66,6 +66,15 @@ function only<Shape>(schema: z.ZodType<Shape>, documents: readonly unknown[]): r
   });
 }
 
+async function isThere(t: TestContext): Promise<boolean> {
+  const found = await run(helm, ['version']).then(
+    () => true,
+    () => false,
+  );
+  if (!found) t.skip('helm is not installed: `npm run test:helm` takes one from npm');
+  return found;
+}
+
 describe('the Helm chart', () => {
   test('has the version of the packages, and names only variables that the guide explains', async () => {
     const versions = z.object({ version: z.string(), appVersion: z.string() });
@@ -82,14 +91,7 @@ describe('the Helm chart', () => {
   });
 
   test('is linted and rendered by helm, where there is one', async (t) => {
-    const isThere = await run(helm, ['version']).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) {
-      t.skip('helm is not installed: `npm run test:helm` takes one from npm');
-      return;
-    }
+    if (!(await isThere(t))) return;
     await run(helm, ['lint', '--strict', chart]);
     const fixed = await render();
     assert.equal(only(scaler, fixed).length, 0);
@@ -131,5 +133,23 @@ describe('the Helm chart', () => {
     const source = path.join(root, 'packages', 'service', 'src', 'metrics', 'queueMetrics.ts');
     assert.ok(names.size > 0);
     for (const name of names) assert.ok((await readFile(source, 'utf8')).includes(`'${name}'`), name);
+  });
+
+  test('makes a release of one worker with trainers of its own, as the guide has it', async (t) => {
+    if (!(await isThere(t))) return;
+    const guide = await readFile(path.join(root, 'docs', 'operating', 'growing.md'), 'utf8');
+    const [, command = ''] = /helm install engraft-trainers-1 ([^]*?)```/.exec(guide) ?? [];
+    const settings = [...command.matchAll(/--set (?:'([^']+)'|(\S+))/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    );
+    const parts = only(deployment, await render(...settings)).map(({ metadata, spec }) => ({
+      name: metadata.name,
+      replicas: spec.replicas,
+      trainers: spec.template.spec.containers[0].env.find(({ name }) => name === 'ENGRAFT_TRAINER_URL')?.value,
+    }));
+    assert.deepEqual(parts, [
+      { name: 'test-api', replicas: 0, trainers: undefined },
+      { name: 'test-worker', replicas: 1, trainers: 'http://10.0.0.9:8090,http://10.0.0.10:8090' },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import { cancelJob } from '../jobs/cancelJob.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { releaseJob } from '../jobs/releaseJob.js';
@@ -115,6 +116,17 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.equal(await counted(), 1);
     await assert.rejects(database.db.updateTable('open_jobs').set({ jobs: 0 }).execute(), /permission denied/);
     assert.deepEqual((await findHalfStates(database.db)).halfStates, []);
+  });
+
+  test('jobs are counted by connections that have counted more of them than a 32-bit number holds', async () => {
+    await sql`
+      insert into open_jobs_of_service as counted (slot, jobs)
+        select slot, case when slot < 64 then 2147483647 else -2147483647 end from generate_series(0, 127) as slot
+      on conflict (slot) do update set jobs = excluded.jobs`.execute(database.owner);
+    assert.equal((await admit(await newKey(), { of_project: far, of_service: 1 })).kind, 'admitted');
+    assert.equal((await admit(await newKey(), { of_project: far, of_service: 1 })).kind, 'refused');
+    await sql`update open_jobs_of_service
+      set jobs = case slot when 0 then (select sum(jobs) from open_jobs) else 0 end`.execute(database.owner);
   });
 
   test('simultaneous admissions of several projects pass the limit of the service by one job for each other project', async () => {

@@ -7,7 +7,10 @@ export const insufficientPrivilege = '42501';
 
 const uniqueViolation = '23505';
 
-const transactionConflicts = new Set(['40001', '40P01']);
+const deadlock = '40P01';
+const lockNotAvailable = '55P03';
+
+const transactionConflicts = new Set(['40001', deadlock]);
 
 const systemErrors = new Set([
   'ECONNREFUSED',
@@ -24,7 +27,7 @@ const systemErrors = new Set([
 /** Classes: 08 connection exception, 53 insufficient resources, 57 operator intervention, 58 system error. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
 /** A standby after a failover, a transaction that was idle too long, and a lock that could not be had in time. */
-const unavailableStates = new Set(['25006', '25P03', '55P03']);
+const unavailableStates = new Set(['25006', '25P03', lockNotAvailable]);
 
 /** pg reports a lost connection and an exhausted pool as plain errors with these messages. */
 const pgMessages =
@@ -44,6 +47,11 @@ export function isUniqueViolation(error: unknown): boolean {
 export function isTransactionConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && transactionConflicts.has(code);
+}
+
+/** A deadlock, or a lock that could not be had in time. */
+export function isLockConflict(error: unknown): error is pg.DatabaseError {
+  return isDatabaseError(error) && (error.code === deadlock || error.code === lockNotAvailable);
 }
 
 /** The database cannot be reached or cannot work now. Nothing is wrong with the request, which may be repeated. */

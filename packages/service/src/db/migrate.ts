@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { crashPoint } from '../crashPoints.js';
 import { advisoryLocks } from './advisoryLocks.js';
-import { insufficientPrivilege, isDatabaseError } from './databaseErrors.js';
+import { insufficientPrivilege, isDatabaseError, isLockConflict } from './databaseErrors.js';
 import { withSession } from './session.js';
 
 /** Where the build puts the numbered SQL files. */
@@ -26,22 +27,47 @@ export class MigrationError extends Error {
 }
 
 /**
+ * How long a migration waits for each lock. While it waits for a table, everybody else who would read it waits behind
+ * it. It is shorter than PostgreSQL's `deadlock_timeout`, so of those that wait for each other the migration gives way.
+ */
+const lockTimeoutMs = 500;
+/** Some minutes in all. The release before may copy or delete files in a transaction for long. */
+const maxAttempts = 200;
+const pauseMs = 1000;
+
+/**
  * Brings the database to the newest schema. The files not yet recorded in `schema_migrations` run in order, in one
  * transaction, so that a failed upgrade leaves no trace, and under an advisory lock, so that any number of processes
- * may start at once. If none is missing, nothing is written, and a user who may only read the record is enough. Returns
- * the names of the files that ran.
+ * may start at once. Where a process of the release before holds a table, all is undone and tried again. If none is
+ * missing, nothing is written, and a user who may only read the record is enough. Returns the names of the files that
+ * ran.
  * Throws `MigrationError` if an applied file was altered since, if the database knows a migration that this build does
- * not, if its rows break a rule of a new file, or if the user may not change the schema.
+ * not, if its rows break a rule of a new file, if the user may not change the schema, or if a table stays in use.
  */
 export async function migrate(databaseUrl: string, folder = migrationsFolder): Promise<string[]> {
   return withSession(databaseUrl, 'engraft-migrate', async (client) => {
-    await client.query('BEGIN');
-    await lockSchema(client);
-    const made = await migrateWithin(client, folder);
-    await client.query('COMMIT');
-    crashPoint('migration.committed');
-    return made;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await migrateOnce(client, folder);
+      } catch (error) {
+        if (!isLockConflict(error)) throw error;
+        if (attempt === maxAttempts) throw stillInUse(error);
+        await client.query('ROLLBACK');
+        await delay(pauseMs * Math.random());
+      }
+    }
   });
+}
+
+async function migrateOnce(client: pg.Client, folder: string): Promise<string[]> {
+  await client.query('BEGIN');
+  await lockSchema(client);
+  // Other processes that migrate are waited for, however long they take.
+  await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+  const made = await migrateWithin(client, folder);
+  await client.query('COMMIT');
+  crashPoint('migration.committed');
+  return made;
 }
 
 /**
@@ -140,4 +166,12 @@ function explain(error: unknown, migration: Migration | undefined): never {
     );
   }
   throw error;
+}
+
+function stillInUse(error: Error): MigrationError {
+  return new MigrationError(
+    `a migration needs tables that other processes did not leave for minutes (${error.message}); nothing was changed: ` +
+      'try again, or stop the processes of the release before first',
+    { cause: error },
+  );
 }

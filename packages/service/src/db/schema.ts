@@ -82,6 +82,7 @@ export interface OpenJobsTable {
 /** The sum over its rows is the number of open jobs in all projects. */
 export interface OpenJobsOfServiceTable {
   slot: number;
+  /** Negative in some. */
   jobs: number;
 }
 

@@ -55,7 +55,10 @@ interface Slice {
   readonly last: string | number;
 }
 
-/** The rows after those of the slice before. Rows that are added meanwhile belong to the last slices. */
+/**
+ * The rows after those of the slice before. Rows that are added meanwhile may be missed, and are looked at by the next
+ * run: ids of projects and accounts are in no order of time, and a number is drawn before its row commits.
+ */
 async function nextSlice(
   db: Kysely<Database>,
   { table, key, sliceRows }: SlicedChecks,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
-import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
+import { recordImport, recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
@@ -139,6 +139,22 @@ describe('the files of adapters', () => {
     await makeFiles(adapter_hash);
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
     assert.equal(await store.has(adapter_hash), false);
+  });
+
+  it('deletes the files of versions however many records there are of files that are gone', async () => {
+    const versions = [
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+    ];
+    for (const { id, adapter_hash } of versions) {
+      await endedAtDeadline(id);
+      await makeFiles(adapter_hash);
+    }
+    const gone = Array.from({ length: 2000 }, (_, index) => `sha256:e${index.toString(16).padStart(63, '0')}`);
+    await recordImport(database.db, gone);
+    assert.equal(await deleteUnneededFiles(database.db, store), versions.length);
+    await database.db.deleteFrom('kept_adapters').where('adapter_hash', 'in', gone).execute();
   });
 
   it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {

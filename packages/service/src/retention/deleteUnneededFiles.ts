@@ -31,7 +31,7 @@ export async function deleteUnneededFiles(
   store: AdapterStore,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const adapters = await unneededAdapters(db, candidates).limit(adaptersPerRound).execute();
+  const adapters = await unneededAdapters(db, candidates).orderBy(inTurn).limit(adaptersPerRound).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
   return forEachIndependently(hashes, (adapterHash) => deleteIfUnneeded(db, store, adapterHash), stopping);
 }
@@ -50,6 +50,14 @@ const candidates = sql<{ adapter_hash: string }>`(
   select adapter_hash from versions where erased_at is not null and files_deleted_at is null
   union
   select adapter_hash from kept_adapters)`;
+
+/**
+ * First the adapters of versions that still have files. The others may have none: their records stay for a day, and
+ * more of these than a round looks at must keep nothing from being deleted. Nor may files that cannot be deleted.
+ */
+const inTurn = sql`exists (
+  select from versions where versions.adapter_hash = adapters.adapter_hash and versions.files_deleted_at is null
+) desc, random()`;
 
 /** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */
 function unneededAdapters(db: Kysely<Database>, adapters: RawBuilder<{ adapter_hash: string }>) {

@@ -1,5 +1,6 @@
 -- What a statement costs must not grow with what was done before: running sums and counts where rows were added up, and
--- an index for each list. In the order of locks in which the service takes them.
+-- an index for each list. Every lock is taken first and at once as strong as it must be. The release before takes them
+-- in more than one order, so the migration may have to give way; then `migrate` repeats it.
 LOCK TABLE versions IN SHARE ROW EXCLUSIVE MODE;
 LOCK TABLE jobs, project_turns, open_jobs, kept_adapters, transfers IN ACCESS EXCLUSIVE MODE;
 
@@ -48,7 +49,8 @@ CREATE TRIGGER transfers_sum_months AFTER INSERT ON transfers
 -- that hardly two transactions wait for each other. Adding up a row for each project grew with the projects.
 CREATE TABLE open_jobs_of_service (
   slot integer PRIMARY KEY,
-  jobs integer NOT NULL
+  -- A connection of the API only adds, and one of a worker only subtracts: a part may grow with every job there was.
+  jobs bigint NOT NULL
 ) WITH (fillfactor = 20);
 INSERT INTO open_jobs_of_service (slot, jobs) SELECT 0, coalesce(sum(jobs), 0) FROM open_jobs;
 CREATE OR REPLACE FUNCTION count_open_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
