@@ -50,7 +50,7 @@ const counted = {
   pairsTokens: 90,
   questionTokens: 13,
   answerTokens: 5,
-  /** Where sentences are asked about: the share of them that few questions ask for, and how often each is asked about. */
+  /** Where sentences are asked about: the share of poor ones, and how often each of these is asked about. */
   poorShare: 0.7,
   askedAbout: 21,
 };
