@@ -6,8 +6,10 @@ import {
   type TrainingHost,
   type TrainingOptions,
   type TrainingSession,
+  type TrainingStart,
 } from '@engraft/engine';
-import { Trainer, type Found, type TrainerLimits } from './trainer.js';
+import { plainBytesOf } from './http/wire.js';
+import { Trainer, type Found, type Opening, type TrainerLimits } from './trainer.js';
 import { TrainerSession } from './trainerSession.js';
 
 export interface PeftTrainersOptions {
@@ -97,11 +99,7 @@ class Trainers implements PeftTrainers {
       try {
         const opening = await trainer.open(start, this.model, protectedTokens, this.closing.signal);
         if (opening.kind === 'opened') {
-          const { session: opened, description } = opening;
-          const { front } = this;
-          const onClose = (): void => void this.taken.delete(trainer);
-          const settings = { trainer, front, start, opened, description, closing: this.closing.signal, onClose };
-          const session = new TrainerSession(settings);
+          const session = this.sessionOn(trainer, start, opening);
           this.taken.set(trainer, session);
           return session;
         }
@@ -114,6 +112,24 @@ class Trainers implements PeftTrainers {
     }
     this.requireOpen();
     throw new EngineError('not_running', `no trainer is free (${reasons.join('; ')})`);
+  }
+
+  private sessionOn(
+    trainer: Trainer,
+    { state, ...start }: TrainingStart,
+    { session: opened, description }: Opening & { readonly kind: 'opened' },
+  ): TrainerSession {
+    const { front } = this;
+    return new TrainerSession({
+      trainer,
+      front,
+      start,
+      plainBytes: plainBytesOf(state),
+      opened,
+      description,
+      closing: this.closing.signal,
+      onClose: () => void this.taken.delete(trainer),
+    });
   }
 
   async close(): Promise<void> {
