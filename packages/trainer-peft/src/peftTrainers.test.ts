@@ -109,6 +109,9 @@ test('another trainer is asked where the first fails, and a job waits where all 
   await session.close();
   second.fault = fails;
   await assert.rejects(both.openTraining(options), { code: 'not_running' });
+  // One that dies of the opening is no trainer that is away: the claim counts.
+  second.fault = (response, { path: at }) => at === '/sessions' && (response.destroy(), true);
+  await assert.rejects(both.openTraining(options), lost);
   await both.close();
   await second.stop();
 });

@@ -30,7 +30,7 @@ const defaultLimits: TrainerLimits = { quickMs: 10_000, computeMs: 900_000, maxM
 
 /**
  * A host of trainings that compute on trainers. `openTraining` rejects with `not_running` while none is free, which is
- * what a host says that can start no process.
+ * what a host says that can start no process, and with `process_lost` if one was lost while it opened.
  * @throws EngineError `checkpoint_invalid` about the model's folder, or if a trainer answers and is not what it should
  *   be. One that does not answer is waited for.
  */
@@ -89,6 +89,7 @@ class Trainers implements PeftTrainers {
     const start = await this.front.beginTraining(options);
     const protectedTokens = (options.protectedDirections ?? []).map(({ tokens }) => tokens);
     const reasons: string[] = [];
+    let isOneLost = false;
     for (const trainer of this.trainers) {
       this.requireOpen();
       if (this.taken.has(trainer)) {
@@ -104,6 +105,7 @@ class Trainers implements PeftTrainers {
           return session;
         }
         reasons.push(`${trainer.url}: ${opening.reason}`);
+        isOneLost ||= opening.kind === 'lost';
         this.taken.delete(trainer);
       } catch (error) {
         this.taken.delete(trainer);
@@ -111,7 +113,8 @@ class Trainers implements PeftTrainers {
       }
     }
     this.requireOpen();
-    throw new EngineError('not_running', `no trainer is free (${reasons.join('; ')})`);
+    // One that dies of an opening is told from one that is away, so that the work is not repeated for ever.
+    throw new EngineError(isOneLost ? 'process_lost' : 'not_running', `no trainer is free (${reasons.join('; ')})`);
   }
 
   private sessionOn(

@@ -28,7 +28,9 @@ export type Found =
 export type Opening =
   | { readonly kind: 'opened'; readonly session: Opened; readonly description: TrainerDescription }
   /** It has no room for the session now. Another one may. */
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It was asked, and gave no answer: it may have died of it. */
+  | { readonly kind: 'lost'; readonly reason: string };
 
 const maxTextBytes = 2 ** 20;
 
@@ -69,7 +71,7 @@ export class Trainer {
       throw new EngineError('memory_exceeded', `the trainer ${this.url}: ${larger}`);
     }
     const answer = await this.ask({ method: 'POST', path: '/sessions', body }, {}, cancel);
-    if (answer.kind === 'failed') return { kind: 'refused', reason: answer.reason };
+    if (answer.kind === 'failed') return { kind: 'lost', reason: answer.reason };
     const session = answer.status === 201 ? readOpened(answer.body) : null;
     if (session !== null) return { kind: 'opened', session, description: found.description };
     const refusal = readRefusal(answer.body);
