@@ -28,7 +28,7 @@ import type { Trainer } from './trainer.js';
 export interface TrainerSessionOptions {
   readonly trainer: Trainer;
   readonly front: ModelFront;
-  /** How it began. Its matrices are not kept: they are as large as the adapter, or three times as large. */
+  /** The settings with which it began. Its matrices are not kept, since they are as large as the adapter or larger. */
   readonly start: Omit<TrainingStart, 'state'>;
   /** Of its matrices. */
   readonly plainBytes: number;

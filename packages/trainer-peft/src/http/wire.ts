@@ -56,8 +56,8 @@ export const readEvaluated = (body: Uint8Array): z.output<typeof evaluated> | nu
 export const readRefusal = (body: Uint8Array): Refusal | null => read(refusal, body)?.error ?? null;
 
 /**
- * The engine's code for a refusal. Where the trainer itself fails, another one may not: the work is lost, and nothing is
- * wrong with it.
+ * The engine's code for a refusal. Where the trainer itself fails, another one may not: the work is lost, and nothing
+ * is wrong with it.
  */
 export function engineCodeOf({ code }: Refusal): EngineErrorCode {
   switch (code) {
