@@ -28,9 +28,9 @@ import type { Trainer } from './trainer.js';
 export interface TrainerSessionOptions {
   readonly trainer: Trainer;
   readonly front: ModelFront;
-  /** The settings with which it began. Its matrices are not kept, since they are as large as the adapter or larger. */
+  /** The matrices are left out, so that they are not kept. They are as large as the adapter, or larger. */
   readonly start: Omit<TrainingStart, 'state'>;
-  /** Of its matrices. */
+  /** The size of the first matrices, without the optimizer's moments. */
   readonly plainBytes: number;
   readonly opened: Opened;
   readonly description: TrainerDescription;
