@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ModelFront, type TrainingExample, type TrainingOptions } from '@engraft/engine';
 import { openPeftTrainers, type PeftTrainers } from './index.js';
+import { plainBytesOf, withMetadata } from './http/wire.js';
 import { refuse, sessionOf, startFaultyTrainer, type FaultyTrainer } from './testing/faultyTrainer.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
@@ -97,6 +98,34 @@ test('another trainer is asked where the first cannot, and as many train at once
   await second.stop();
 });
 
+test('another trainer is asked where the first fails, and a job waits where all do', async () => {
+  const second = await startFaultyTrainer(model);
+  const both = await openPeftTrainers({ modelDir, urls: [faulty.url, second.url] });
+  const fails: FaultyTrainer['fault'] = (response, { path: at }) =>
+    at === '/sessions' && refuse(response, 500, 'internal');
+  faulty.fault = fails;
+  const session = await both.openTraining(options);
+  assert.ok(second.session !== null);
+  await session.close();
+  second.fault = fails;
+  await assert.rejects(both.openTraining(options), { code: 'not_running' });
+  // One that dies of the opening is no trainer that is away: the claim counts.
+  second.fault = (response, { path: at }) => at === '/sessions' && (response.destroy(), true);
+  await assert.rejects(both.openTraining(options), lost);
+  await both.close();
+  await second.stop();
+});
+
+test('what is too large to begin with is not sent, and no job waits for it', async () => {
+  const small = await startFaultyTrainer(model, { maxStateBytes: 1_000 });
+  const trainersThere = await openPeftTrainers({ modelDir, urls: [small.url] });
+  const refused = { code: 'memory_exceeded', message: /above the 1000 of --max-state-bytes/ };
+  await assert.rejects(trainersThere.openTraining(options), refused);
+  assert.ok(small.requests.every(({ path: at }) => at === '/'));
+  await trainersThere.close();
+  await small.stop();
+});
+
 const faults: readonly (readonly [string, FaultyTrainer['fault']])[] = [
   ['the connection breaks', (response) => (response.destroy(), true)],
   [
@@ -106,6 +135,7 @@ const faults: readonly (readonly [string, FaultyTrainer['fault']])[] = [
   ['the answer is no JSON', (response) => (response.end('<html>'), true)],
   ['the answer has no loss', (response) => (response.end('{"loss":"1","gradient_norm":1,"steps":1}'), true)],
   ['a step was left out', (response) => (response.end('{"loss":1,"gradient_norm":1,"steps":2}'), true)],
+  ['the trainer fails', (response) => refuse(response, 500, 'internal')],
   ['the lease was lost', (response) => refuse(response, 404, 'session_lost')],
   ['a proxy stands between', (response) => (response.writeHead(502).end('bad gateway'), true)],
 ];
@@ -127,8 +157,11 @@ for (const [name, fault] of faults) {
 
 test('what a step cannot compute says so and leaves the session', async () => {
   const session = await trainers.openTraining(options);
-  for (const code of ['memory_exceeded', 'internal'] as const) {
-    faulty.fault = (response, { path: at }) => at.endsWith('/step') && refuse(response, 500, code);
+  for (const [told, code] of [
+    ['memory_exceeded', 'memory_exceeded'],
+    ['not_finite', 'internal'],
+  ] as const) {
+    faulty.fault = (response, { path: at }) => at.endsWith('/step') && refuse(response, 500, told);
     await assert.rejects(session.step(rows, 1e-3), { code });
   }
   faulty.fault = () => false;
@@ -145,17 +178,36 @@ test('wrong bytes are never written as an adapter', async () => {
     await session.close();
     faulty.fault = () => false;
   }
-  const session = await trainers.openTraining(options);
-  // Without moments, this is no snapshot.
-  faulty.fault = (response, { path: at }) =>
-    at.endsWith('/moments') && (response.end(faulty.requests.find(({ path: p }) => p === '/sessions')!.body), true);
-  await assert.rejects(session.snapshot(target), lost);
-  await session.close();
+  const opened = faulty.requests.find(({ path: p }) => p === '/sessions')!.body;
+  // Without moments, this is no snapshot. With another count of steps, it is not of this training.
+  for (const [what, steps] of [
+    ['moments', '0'],
+    ['state', '1'],
+  ] as const) {
+    const session = await trainers.openTraining(options);
+    const given = withMetadata(opened, { steps });
+    faulty.fault = (response, { path: at }) => at.endsWith(`/${what}`) && (response.end(given), true);
+    await assert.rejects(what === 'state' ? session.save(target) : session.snapshot(target), lost);
+    await session.close();
+    faulty.fault = () => false;
+  }
   assert.deepEqual(await readdir(folder), []);
 });
 
+test("the bound on what a trainer gives counts an adapter's matrices, and not the moments that a snapshot has", () => {
+  const header = {
+    lora: { dtype: 'F32', shape: [2], data_offsets: [0, 8] },
+    'first_moment.lora': { dtype: 'F32', shape: [2], data_offsets: [8, 16] },
+    'second_moment.lora': { dtype: 'F32', shape: [2], data_offsets: [16, 24] },
+  };
+  const text = Buffer.from(JSON.stringify(header));
+  const prefix = Buffer.alloc(8);
+  prefix.writeBigUInt64LE(BigInt(text.byteLength));
+  assert.equal(plainBytesOf(Buffer.concat([prefix, text, Buffer.alloc(24)])), 8 + text.byteLength + 8);
+});
+
 test('a session that is not renewed in vain is lost, also in the middle of a call', async () => {
-  const silent = await startFaultyTrainer(model, 0.2);
+  const silent = await startFaultyTrainer(model, { leaseSeconds: 0.2 });
   const limits = { quickMs: 40, maxMissedRenewals: 2 };
   const short = await openPeftTrainers({ modelDir, urls: [silent.url], limits: { ...limits, quickMs: 1_000 } });
   const session = await short.openTraining(options);

@@ -6,8 +6,10 @@ import {
   type TrainingHost,
   type TrainingOptions,
   type TrainingSession,
+  type TrainingStart,
 } from '@engraft/engine';
-import { Trainer, type Found, type TrainerLimits } from './trainer.js';
+import { plainBytesOf } from './http/wire.js';
+import { Trainer, type Found, type Opening, type TrainerLimits } from './trainer.js';
 import { TrainerSession } from './trainerSession.js';
 
 export interface PeftTrainersOptions {
@@ -28,7 +30,7 @@ const defaultLimits: TrainerLimits = { quickMs: 10_000, computeMs: 900_000, maxM
 
 /**
  * A host of trainings that compute on trainers. `openTraining` rejects with `not_running` while none is free, which is
- * what a host says that can start no process.
+ * what a host says that can start no process, and with `process_lost` if one was lost while it opened.
  * @throws EngineError `checkpoint_invalid` about the model's folder, or if a trainer answers and is not what it should
  *   be. One that does not answer is waited for.
  */
@@ -87,6 +89,7 @@ class Trainers implements PeftTrainers {
     const start = await this.front.beginTraining(options);
     const protectedTokens = (options.protectedDirections ?? []).map(({ tokens }) => tokens);
     const reasons: string[] = [];
+    let isOneLost = false;
     for (const trainer of this.trainers) {
       this.requireOpen();
       if (this.taken.has(trainer)) {
@@ -97,15 +100,12 @@ class Trainers implements PeftTrainers {
       try {
         const opening = await trainer.open(start, this.model, protectedTokens, this.closing.signal);
         if (opening.kind === 'opened') {
-          const { session: opened, description } = opening;
-          const { front } = this;
-          const onClose = (): void => void this.taken.delete(trainer);
-          const settings = { trainer, front, start, opened, description, closing: this.closing.signal, onClose };
-          const session = new TrainerSession(settings);
+          const session = this.sessionOn(trainer, start, opening);
           this.taken.set(trainer, session);
           return session;
         }
         reasons.push(`${trainer.url}: ${opening.reason}`);
+        isOneLost ||= opening.kind === 'lost';
         this.taken.delete(trainer);
       } catch (error) {
         this.taken.delete(trainer);
@@ -113,7 +113,26 @@ class Trainers implements PeftTrainers {
       }
     }
     this.requireOpen();
-    throw new EngineError('not_running', `no trainer is free (${reasons.join('; ')})`);
+    // One that dies of an opening is told from one that is away, so that the work is not repeated for ever.
+    throw new EngineError(isOneLost ? 'process_lost' : 'not_running', `no trainer is free (${reasons.join('; ')})`);
+  }
+
+  private sessionOn(
+    trainer: Trainer,
+    { state, ...start }: TrainingStart,
+    { session: opened, description }: Opening & { readonly kind: 'opened' },
+  ): TrainerSession {
+    const { front } = this;
+    return new TrainerSession({
+      trainer,
+      front,
+      start,
+      plainBytes: plainBytesOf(state),
+      opened,
+      description,
+      closing: this.closing.signal,
+      onClose: () => void this.taken.delete(trainer),
+    });
   }
 
   async close(): Promise<void> {

@@ -28,7 +28,9 @@ export type Found =
 export type Opening =
   | { readonly kind: 'opened'; readonly session: Opened; readonly description: TrainerDescription }
   /** It has no room for the session now. Another one may. */
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It was asked, and gave no answer: it may have died of it. */
+  | { readonly kind: 'lost'; readonly reason: string };
 
 const maxTextBytes = 2 ** 20;
 
@@ -62,14 +64,20 @@ export class Trainer {
     if (found.kind !== 'fits') return { kind: 'refused', reason: found.reason };
     if (found.description.busy) return { kind: 'refused', reason: 'it is busy' };
     const body = openingOf(start, model, protectedTokens);
+    const { max_state_bytes: most } = found.description;
+    if (body.byteLength > most) {
+      // Said here, since a connection that breaks while a body is sent would be taken for a trainer that is away.
+      const larger = `the training begins with ${body.byteLength} bytes, above the ${most} of --max-state-bytes`;
+      throw new EngineError('memory_exceeded', `the trainer ${this.url}: ${larger}`);
+    }
     const answer = await this.ask({ method: 'POST', path: '/sessions', body }, {}, cancel);
-    if (answer.kind === 'failed') return { kind: 'refused', reason: answer.reason };
+    if (answer.kind === 'failed') return { kind: 'lost', reason: answer.reason };
     const session = answer.status === 201 ? readOpened(answer.body) : null;
     if (session !== null) return { kind: 'opened', session, description: found.description };
     const refusal = readRefusal(answer.body);
     if (refusal === null) return { kind: 'refused', reason: `it answered with status ${answer.status}` };
     const code = engineCodeOf(refusal);
-    if (code === 'not_running') return { kind: 'refused', reason: refusal.message };
+    if (code === 'not_running' || code === 'process_lost') return { kind: 'refused', reason: refusal.message };
     throw new EngineError(code, `the trainer ${this.url}: ${refusal.message}`);
   }
 

@@ -19,6 +19,7 @@ import {
   readRefusal,
   readStepped,
   stepOf,
+  stepsOf,
   type Opened,
 } from './http/wire.js';
 import type { TrainerDescription } from './http/wire.js';
@@ -27,7 +28,10 @@ import type { Trainer } from './trainer.js';
 export interface TrainerSessionOptions {
   readonly trainer: Trainer;
   readonly front: ModelFront;
-  readonly start: TrainingStart;
+  /** The matrices are left out, so that they are not kept. They are as large as the adapter, or larger. */
+  readonly start: Omit<TrainingStart, 'state'>;
+  /** The size of the first matrices, without the optimizer's moments. */
+  readonly plainBytes: number;
   readonly opened: Opened;
   readonly description: TrainerDescription;
   /** Aborts when the host is closed. */
@@ -148,10 +152,13 @@ export class TrainerSession implements TrainingSession {
     return { sequences: sequences.map(({ tokens }) => tokens), losses };
   }
 
-  private get(what: 'state' | 'moments'): Promise<Uint8Array> {
+  private async get(what: 'state' | 'moments'): Promise<Uint8Array> {
     // With moments there are three numbers for each one of the adapter.
-    const maxBytes = 3 * this.options.start.state.byteLength + sideBytes;
-    return this.call({ method: 'GET', path: this.path(what) }, maxBytes);
+    const maxBytes = 3 * this.options.plainBytes + sideBytes;
+    const state = await this.call({ method: 'GET', path: this.path(what) }, maxBytes);
+    const steps = stepsOf(state);
+    if (steps !== this.steps) throw this.lose(`it gave the weights of step ${steps} instead of ${this.steps}`);
+    return state;
   }
 
   private post(what: 'step' | 'evaluate', body: Uint8Array): Promise<Uint8Array> {

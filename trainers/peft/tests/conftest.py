@@ -106,8 +106,9 @@ def start_trainer(model_folder):
     """Starts a trainer in a process of its own, with one process or more, and gives its address."""
     started = []
 
-    def start(*flags: str, processes: int = 1) -> tuple[str, subprocess.Popen]:
-        trainer = ["-m", "engraft_trainer", "--model", str(model_folder), "--port", "0", *flags]
+    def start(*flags: str, processes: int = 1, script: Path | None = None) -> tuple[str, subprocess.Popen]:
+        program = ["-m", "engraft_trainer"] if script is None else [str(script)]
+        trainer = [*program, "--model", str(model_folder), "--port", "0", *flags]
         # What `accelerate launch` runs for several GPUs. For several processors it would need MPI.
         launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(processes)]
         command = [sys.executable, *trainer] if processes == 1 else [sys.executable, *launch, *trainer]

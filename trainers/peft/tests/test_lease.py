@@ -37,3 +37,21 @@ def test_one_holds_it_until_it_is_silent_for_too_long():
     assert not lease.is_held
     lease.release(holder)
     assert lease.take() != holder
+
+
+def test_a_call_that_ends_after_its_session_leaves_the_next_one_alone():
+    clock = Clock()
+    lease = Lease(30, clock)
+    first = lease.take()
+    lease.renew(first)
+    with lease.call(first):
+        lease.release(first)
+        second = lease.take()
+    clock.seconds = 1_000
+    assert lease.take_expired() is None, "while the second opens"
+    lease.renew(second)
+    with lease.call(second):
+        clock.seconds += 1_000
+        assert lease.take_expired() is None
+    clock.seconds += 31
+    assert lease.take_expired() is not None

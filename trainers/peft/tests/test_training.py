@@ -136,7 +136,8 @@ def test_the_upper_layers_alone(base):
 def test_a_loss_that_is_no_number_changes_nothing(base):
     training = Training(base, *opened(base, fresh_matrices(base)))
     before = state_of(training)
-    with pytest.raises(TrainerError, match="not finite"):
+    with pytest.raises(TrainerError, match="not finite") as caught:
         training.step(runs({**run_of(ONE, 2), "weights": [3e38] * 4}), 0.01)
+    assert caught.value.code == "not_finite", "which says nothing against the trainer"
     assert_equal(load(state_of(training)), load(before))
     training.close()

@@ -79,6 +79,18 @@ test('trainings go to the trainers that are named', () => {
   assert.deepEqual(trainers('http://a:8090/, https://b'), ['http://a:8090', 'https://b']);
 });
 
+test('trainers train the weights that the embedded engine answers with', () => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig({}, { ENGRAFT_TRAINER_URL: 'http://a:8090', ...env });
+  const message = /^ENGRAFT_WEIGHTS must be f32 with ENGRAFT_TRAINER_URL/;
+  for (const weights of ['q8', 'q4']) {
+    assert.throws(() => read({ ENGRAFT_WEIGHTS: weights }), { constructor: UsageError, message });
+    // The embedded engine does not answer.
+    const vllm = { ENGRAFT_ENGINE: 'vllm', ENGRAFT_VLLM_URL: 'http://b:8000' };
+    assert.equal(read({ ENGRAFT_WEIGHTS: weights, ...vllm }).weights, weights);
+  }
+  assert.equal(read({ ENGRAFT_WEIGHTS: 'f32' }).weights, 'f32');
+});
+
 test('what cannot be meant is refused by the name of its variable', () => {
   const refused: readonly (readonly [string, string, RegExp])[] = [
     ['ENGRAFT_TRAINER_URL', 'a:8090', /^ENGRAFT_TRAINER_URL must be one address that starts with http/],

@@ -27,7 +27,7 @@ export interface ClaimedJob extends JobLease {
   readonly reserved_microusd: number;
   /**
    * Claims since the job last made progress, including this one. Progress is the admission, the stored outcome of a
-   * phase, or a further training step. Handing a job back undoes its claim.
+   * phase, or a further training step. Handing a job back undoes its claim, see `releaseJob`.
    */
   readonly attempts: number;
   /** The claim before this one never reported its end: its worker died, or lost the lease. */

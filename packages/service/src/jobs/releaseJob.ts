@@ -3,8 +3,15 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
-/** running → queued. A worker that shuts down hands its job back, and the next claim may take it at once. */
-export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise<LeasedWrite> {
+/**
+ * running → queued. A worker that shuts down hands its job back, and the next claim may take it at once. With `counts`
+ * the claim still counts, since the job may be what its work was lost to.
+ */
+export async function releaseJob(
+  db: Kysely<Database>,
+  lease: JobLease,
+  { counts = false }: { readonly counts?: boolean } = {},
+): Promise<LeasedWrite> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')
     .set((eb) => ({
@@ -13,7 +20,7 @@ export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise
       worker_id: null,
       lease_expires_at: null,
       // Handing a job back on purpose says nothing against the job. A claim that made progress does not count anyway.
-      attempts: eb.fn<number>('greatest', [eb('attempts', '-', 1), eb.val(0)]),
+      attempts: counts ? eb.ref('attempts') : eb.fn<number>('greatest', [eb('attempts', '-', 1), eb.val(0)]),
       updated_at: sql`now()`,
     }))
     .where('id', '=', lease.job_id)

@@ -28,6 +28,7 @@ export class JobObservation {
   readonly #startedMs = performance.now();
   #phase: (OpenSpan & { readonly phase: JobPhase; readonly startedMs: number }) | null = null;
   #charged: TokenUsage | null = null;
+  #hasLostCall = false;
 
   constructor(
     job: ClaimedJob,
@@ -48,10 +49,16 @@ export class JobObservation {
         metrics?.engineTokens(kind, done);
       },
       lost: () => {
+        this.#hasLostCall = true;
         this.work.lostCall();
         metrics?.callLost(kind);
       },
     });
+  }
+
+  /** Whether a process of the engine was lost with a call of this run. */
+  get hasLostCall(): boolean {
+    return this.#hasLostCall;
   }
 
   /** The trace's id for log and exemplars. `null` if no trace is taken. */

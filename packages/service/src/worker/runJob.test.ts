@@ -16,6 +16,7 @@ import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKe
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
 import type { JobContext, RunOutcome } from './jobContext.js';
+import { NoTrainingProcess } from './noTrainingProcess.js';
 import { runJob } from './runJob.js';
 
 const leaseMs = 60_000;
@@ -105,6 +106,26 @@ describe('running a job', () => {
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
+  });
+
+  it('gives up a job with which a process to train in is lost ever again, and none against which it waits', async () => {
+    const id = await admit();
+    // A fault injector: as learning fails whose trainer dies and is not back at once, or is away from the beginning.
+    const away = new NoTrainingProcess(new EngineError('not_running', 'no trainer is free'));
+    const waiting = { kind: 'handed_back', waitsFor: 'engine' };
+    assert.deepEqual(await runNext(() => Promise.reject(away)), waiting);
+    assert.equal((await read(id)).attempts, 0);
+    for (let claim = 1; claim <= 10; claim += 1) {
+      let calls = 0;
+      const outcome = await runNext(() => {
+        calls += 1;
+        return Promise.reject(calls === 1 ? new EngineError('process_lost', 'the trainer is lost') : away);
+      });
+      assert.deepEqual(outcome, waiting);
+      assert.equal((await read(id)).attempts, claim);
+    }
+    const given = await runNext(() => ({}));
+    assert.deepEqual(given, { kind: 'ended', status: 'failed', error_code: 'engine_failed' });
   });
 
   it('hands a job back that finds no room on a disk, and holds nothing against the job', async () => {

@@ -64,7 +64,7 @@ async function runLeased(
     return { kind: 'ended', ...report };
   } catch (error) {
     if (error instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
-    return await afterFailure(context, job, error, { shutdown, lease: lease.signal }).catch(
+    return await afterFailure(context, observation, job, error, { shutdown, lease: lease.signal }).catch(
       (second: unknown): RunOutcome => {
         if (second instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
         logger.error({ err: second, job_id: job.job_id }, 'the job is left until its lease runs out');
@@ -78,6 +78,7 @@ async function runLeased(
 
 async function afterFailure(
   context: JobContext,
+  { hasLostCall }: JobObservation,
   job: ClaimedJob,
   error: unknown,
   { shutdown, lease }: StopSignals,
@@ -104,9 +105,11 @@ async function afterFailure(
   }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
-    assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     // Without the answering process no job is claimed anyway, until it is back.
     const waits = !shutdown.aborted && error instanceof NoTrainingProcess;
+    // A training that kills its trainer would find it away, and kill it again and again.
+    const counts = waits && hasLostCall;
+    assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job, { counts }), lease));
     return waits ? { kind: 'handed_back', waitsFor: 'engine' } : { kind: 'handed_back' };
   }
   // Several calls run at once. A refused one may end first while another's outcome is unknown.

@@ -20,6 +20,14 @@ export type TrainerDescription = z.output<typeof description>;
 const opened = z.object({ id: z.string().regex(/^[0-9a-f]{32}$/), lease_seconds: z.number().positive().max(86_400) });
 export type Opened = z.output<typeof opened>;
 
+const isMoment = /^(?:first|second)_moment\./;
+const tensor = z.object({ data_offsets: z.tuple([z.int(), z.int()]) });
+const steps = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const metadata = z.object({ __metadata__: z.object({ steps }) });
+
 const stepped = z.object({ loss: z.number(), gradient_norm: z.number().min(0), steps: z.int().min(1) });
 const evaluated = z.object({ loss: z.number() });
 
@@ -32,6 +40,7 @@ const refusal = z.object({
       'busy',
       'model_differs',
       'too_large',
+      'not_finite',
       'memory_exceeded',
       'internal',
     ]),
@@ -46,10 +55,14 @@ export const readStepped = (body: Uint8Array): z.output<typeof stepped> | null =
 export const readEvaluated = (body: Uint8Array): z.output<typeof evaluated> | null => read(evaluated, body);
 export const readRefusal = (body: Uint8Array): Refusal | null => read(refusal, body)?.error ?? null;
 
-/** The engine's code for a refusal that says something about the call. */
+/**
+ * The engine's code for a refusal. Where the trainer itself fails, another one may not: the work is lost, and nothing
+ * is wrong with it.
+ */
 export function engineCodeOf({ code }: Refusal): EngineErrorCode {
   switch (code) {
     case 'session_lost':
+    case 'internal':
       return 'process_lost';
     case 'busy':
     case 'model_differs':
@@ -59,8 +72,10 @@ export function engineCodeOf({ code }: Refusal): EngineErrorCode {
     case 'invalid_request':
     case 'adapter_invalid':
     case 'memory_exceeded':
-    case 'internal':
       return code;
+    // The engine's own code for this.
+    case 'not_finite':
+      return 'internal';
   }
 }
 
@@ -87,6 +102,24 @@ export function openingOf(
   return withMetadata(start.state, { format: 'pt', session: JSON.stringify(session) });
 }
 
+/** The bytes of a state without the optimizer's moments, but for its header. */
+export function plainBytesOf(state: Uint8Array): number {
+  const moments = Object.entries(headerOf(state).header).filter(([name]) => isMoment.test(name));
+  return moments.reduce((bytes, [, entry]) => {
+    const [start, end] = tensor.parse(entry).data_offsets;
+    return bytes - (end - start);
+  }, state.byteLength);
+}
+
+/** The steps that have led to a state, as the trainer counts them. `null` if it does not say. */
+export function stepsOf(state: Uint8Array): number | null {
+  try {
+    return metadata.parse(headerOf(state).header).__metadata__.steps;
+  } catch {
+    return null;
+  }
+}
+
 export function stepOf(runs: readonly PlainRun[], learningRate: number): Uint8Array {
   return encode({ runs: runs.map(wireRun), learning_rate: learningRate });
 }
@@ -100,16 +133,20 @@ function wireRun({ targetIds, targetProbabilities, ...run }: PlainRun): unknown 
 }
 
 /** The same safetensors with other metadata. The offsets in a header are counted from its end, so they stay. */
-function withMetadata(state: Uint8Array, metadata: Readonly<Record<string, string>>): Uint8Array {
-  const bytes = Buffer.from(state.buffer, state.byteOffset, state.byteLength);
-  const end = 8 + Number(bytes.readBigUInt64LE(0));
-  const header = z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString('utf8', 8, end)));
+export function withMetadata(state: Uint8Array, metadata: Readonly<Record<string, string>>): Uint8Array {
+  const { bytes, header, end } = headerOf(state);
   const text = encode({ ...header, __metadata__: metadata });
   const padded = Buffer.alloc(Math.ceil(text.byteLength / 8) * 8, ' ');
   text.copy(padded);
   const prefix = Buffer.alloc(8);
   prefix.writeBigUInt64LE(BigInt(padded.byteLength));
   return Buffer.concat([prefix, padded, bytes.subarray(end)]);
+}
+
+function headerOf(state: Uint8Array): { bytes: Buffer; header: Readonly<Record<string, unknown>>; end: number } {
+  const bytes = Buffer.from(state.buffer, state.byteOffset, state.byteLength);
+  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  return { bytes, header: z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString('utf8', 8, end))), end };
 }
 
 function encode(value: unknown): Buffer {

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
+import { withMetadata } from '../http/wire.js';
 
 export interface SeenRequest {
   readonly method: string;
@@ -38,7 +39,10 @@ const id = '0123456789abcdef0123456789abcdef';
  * A fault injector: answers as `trainers/peft` does until a test says otherwise. It computes nothing: every loss is 1,
  * and the matrices stay as they came.
  */
-export async function startFaultyTrainer(model: string, leaseSeconds = 60): Promise<FaultyTrainer> {
+export async function startFaultyTrainer(
+  model: string,
+  { leaseSeconds = 60, maxStateBytes = 2 ** 30 }: { leaseSeconds?: number; maxStateBytes?: number } = {},
+): Promise<FaultyTrainer> {
   const requests: SeenRequest[] = [];
   let state: Uint8Array = new Uint8Array();
   let steps = 0;
@@ -52,7 +56,7 @@ export async function startFaultyTrainer(model: string, leaseSeconds = 60): Prom
     });
   });
   const answerTo = ({ method, path, body }: SeenRequest): readonly [number, unknown] => {
-    if (path === '/') return [200, descriptionOf(model, faulty.session !== null)];
+    if (path === '/') return [200, descriptionOf(model, faulty.session !== null, maxStateBytes)];
     if (path === '/sessions') {
       if (faulty.session !== null) return [409, refusalOf('busy')];
       faulty.session = id;
@@ -64,7 +68,7 @@ export async function startFaultyTrainer(model: string, leaseSeconds = 60): Prom
     if (method === 'DELETE') faulty.session = null;
     if (path.endsWith('/step')) return [200, { loss: 1, gradient_norm: 1, steps: (steps += 1) }];
     if (path.endsWith('/evaluate')) return [200, { loss: 1 }];
-    return [200, path.endsWith('/state') ? state : {}];
+    return [200, path.endsWith('/state') ? withMetadata(state, { steps: String(steps) }) : {}];
   };
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
@@ -88,7 +92,7 @@ export function sessionOf({ body }: SeenRequest): unknown {
   return JSON.parse(header.parse(JSON.parse(text)).__metadata__.session);
 }
 
-function descriptionOf(model: string, busy: boolean): unknown {
+function descriptionOf(model: string, busy: boolean, maxStateBytes: number): unknown {
   return {
     trainer: 'peft',
     protocol: 1,
@@ -98,6 +102,6 @@ function descriptionOf(model: string, busy: boolean): unknown {
     dtype: 'float32',
     max_run_tokens: 512,
     max_run_logits: 2 ** 25,
-    max_state_bytes: 2 ** 30,
+    max_state_bytes: maxStateBytes,
   };
 }

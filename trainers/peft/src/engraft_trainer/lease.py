@@ -33,6 +33,7 @@ class Lease:
                 raise TrainerError("busy", "the trainer has a session already")
             self._holder = secrets.token_hex(16)
             self._expires_at = float("inf")
+            self._calls = 0
             return self._holder
 
     def renew(self, holder: str) -> None:
@@ -54,8 +55,10 @@ class Lease:
             yield
         finally:
             with self._lock:
-                self._calls -= 1
-                self._expires_at = self._now() + self.seconds
+                # The call may end after its session.
+                if self._holder == holder:
+                    self._calls -= 1
+                    self._expires_at = self._now() + self.seconds
 
     def take_expired(self) -> str | None:
         """If a lease has run out: its holder can call no more, and what this returns is to be released."""

@@ -133,7 +133,7 @@ def _orthonormal(rows: torch.Tensor, random: Random) -> torch.Tensor:
     # Many small steps that wait for each other, at which NumPy is fastest.
     result = rows.double().cpu().numpy()
     if not np.isfinite(result).all():
-        raise TrainerError("internal", "the model computed a number that is not finite")
+        raise TrainerError("not_finite", "the model computed a number that is not finite")
     for index, row in enumerate(result):
         others = result[:index]
         while True:

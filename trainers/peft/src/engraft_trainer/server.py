@@ -14,6 +14,8 @@ from .lease import Lease
 
 PROTOCOL = 1
 MAX_JSON_BYTES = 2**28
+# What is read of a body that is refused.
+MAX_DISCARDED_BYTES = 2**32
 SOCKET_SECONDS = 60
 SESSION = re.compile(r"/sessions/([0-9a-f]{32})(?:/(step|evaluate|renew|state|moments))?")
 log = logging.getLogger("engraft_trainer")
@@ -48,8 +50,12 @@ class TrainerServer(ThreadingHTTPServer):
             expired = self.lease.take_expired()
             if expired is not None:
                 log.warning("the lease of a session has run out: its training is dropped")
-                self.crew.ask("close")
-                self.lease.release(expired)
+                try:
+                    self.crew.ask("close")
+                except TrainerError as error:
+                    log.error("a training could not be dropped: %s", error)
+                finally:
+                    self.lease.release(expired)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -73,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         if action not in ("state", "moments"):
             raise TrainerError("invalid_request", "there is no such path")
         with self.server.lease.call(holder):
-            return 200, self.server.crew.ask("state", action.encode())
+            return 200, self.server.crew.ask("state", holder, action.encode())
 
     def _post(self) -> tuple[int, Any]:
         if self.path == "/sessions":
@@ -85,20 +91,22 @@ class Handler(BaseHTTPRequestHandler):
         if action not in ("step", "evaluate"):
             raise TrainerError("invalid_request", "there is no such path")
         with self.server.lease.call(holder):
-            return 200, self.server.crew.ask(action, self._body(MAX_JSON_BYTES))
+            return 200, self.server.crew.ask(action, holder, self._body(MAX_JSON_BYTES))
 
     def _delete(self) -> tuple[int, Any]:
         holder, _ = self._session()
-        with self.server.lease.call(holder):
-            self.server.crew.ask("close")
-        self.server.lease.release(holder)
+        try:
+            with self.server.lease.call(holder):
+                self.server.crew.ask("close", holder)
+        finally:
+            self.server.lease.release(holder)
         return 200, {}
 
     def _open(self) -> tuple[int, Any]:
         lease = self.server.lease
         holder = lease.take()
         try:
-            self.server.crew.ask("open", self._body(self.server.offer.max_state_bytes))
+            self.server.crew.ask("open", holder, self._body(self.server.offer.max_state_bytes))
             lease.renew(holder)
         except BaseException:
             lease.release(holder)
@@ -120,14 +128,26 @@ class Handler(BaseHTTPRequestHandler):
             raise TrainerError("invalid_request", "the request needs a content-length")
         if int(length) > max_bytes:
             raise TrainerError("too_large", f"the body may have {max_bytes} bytes, and has {length}")
+        self._unread = 0
         body = self.rfile.read(int(length))
         if len(body) < int(length):
             raise TrainerError("invalid_request", "the body ends before its content-length")
         return body
 
+    def _discard_body(self) -> None:
+        """A client that is still sending would find the connection broken, and never read why it was refused."""
+        left = min(self._unread, MAX_DISCARDED_BYTES)
+        while left > 0:
+            piece = self.rfile.read(min(left, 2**20))
+            if not piece:
+                return
+            left -= len(piece)
+
     def _answer(self, handle: Any) -> None:
-        # Every request has a connection of its own, so a body that was not read does no harm.
+        # Every request has a connection of its own.
         self.close_connection = True
+        length = self.headers.get("content-length", "")
+        self._unread = int(length) if length.isdecimal() else 0
         try:
             status, content = handle()
         except Exception as error:  # noqa: BLE001
@@ -138,6 +158,7 @@ class Handler(BaseHTTPRequestHandler):
         is_bytes = isinstance(content, bytes)
         body = content if is_bytes else json.dumps(content).encode()
         try:
+            self._discard_body()
             self.send_response(status)
             self.send_header("content-type", "application/octet-stream" if is_bytes else "application/json")
             self.send_header("content-length", str(len(body)))
