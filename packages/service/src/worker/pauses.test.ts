@@ -146,7 +146,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     const id = await admitTestLearning(database.db, key, { subject_id: 'carla' });
     const lacking = new NoTrainingProcess(new EngineError('not_running', 'a process could not be started'));
     start({ method: () => Promise.reject(lacking), storageWait: long });
-    await until(() => linesWith('a process of the engine cannot be started: learning waits') > 0);
+    await until(() => linesWith('or no trainer is free: learning waits for it') > 0);
     await until(async () => (await read(id)).status === 'queued');
     const { attempts, settled, charged_microusd } = await read(id);
     assert.deepEqual([attempts, settled, charged_microusd, linesWith('job claimed')], [0, false, 0, 1]);
