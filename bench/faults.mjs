@@ -8,15 +8,14 @@
 // clients, operators, workers, deaths and jumps of the clock; `isolation` lets callers ask for what is others'. With
 // `--minutes` each part goes on for so long. A failure prints the seed (and path) that repeats it.
 // Writes bench/results/faults.json; with --only it renews those parts and leaves the others.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attachEmbeddedPostgres } from '../packages/service/dist/index.js';
 import { crashEverywhere } from './faults/crashes.mjs';
 import { probeOthers } from './faults/isolation.mjs';
 import { killAtRandom } from './faults/kills.mjs';
 import { print, total } from './faults/report.mjs';
 import { playHistories } from './faults/simulation.mjs';
+import { startDatabaseServer } from './lib/databaseServer.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 
 const allParts = { crashes: crashEverywhere, kills: killAtRandom, simulation: playHistories, isolation: probeOthers };
@@ -35,7 +34,7 @@ export default async function bench(args) {
   };
   let results;
   console.log(`seed ${options.seed}`);
-  const server = await startDatabaseServer(names);
+  const server = await startServerFor(names);
   for (const name of names) {
     const facts = { machine: withLoadNote(machine()), ...options };
     const beganMs = performance.now();
@@ -60,16 +59,8 @@ function earlierResults() {
 /**
  * Where `simulation` and `isolation` make their databases, as tests do: a server for each history would take longer.
  */
-async function startDatabaseServer(names) {
+function startServerFor(names) {
   const isNeeded = names.includes('simulation') || names.includes('isolation');
   if (!isNeeded || process.env.ENGRAFT_TEST_DATABASE_URL) return { stop: () => undefined };
-  const folder = mkdtempSync(join(tmpdir(), 'engraft-faults-'));
-  const server = await attachEmbeddedPostgres(folder);
-  process.env.ENGRAFT_TEST_DATABASE_URL = server.url;
-  return {
-    stop: async () => {
-      await server.release();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return startDatabaseServer();
 }

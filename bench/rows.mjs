@@ -6,11 +6,10 @@
 // Two databases of one server take turns, one call after the other. The small one has as many jobs and subjects as a
 // page lists, so that both list a full one. DATABASE_URL names the server, whose user may make databases and roles;
 // without it there is an embedded one. Writes bench/results/rows.json.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { startDatabaseServer } from './lib/databaseServer.mjs';
 import { loadRows } from './lib/rowsData.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 import { quantile } from './lib/statistics.mjs';
@@ -46,21 +45,10 @@ export default async function bench(args) {
   }
 }
 
-async function startServer() {
-  if (process.env.DATABASE_URL) {
-    process.env.ENGRAFT_TEST_DATABASE_URL = process.env.DATABASE_URL;
-    return { stop: () => undefined };
-  }
-  const { attachEmbeddedPostgres } = await load('db/embeddedPostgres/index.js');
-  const folder = mkdtempSync(join(tmpdir(), 'engraft-rows-'));
-  const server = await attachEmbeddedPostgres(folder);
-  process.env.ENGRAFT_TEST_DATABASE_URL = server.url;
-  return {
-    stop: async () => {
-      await server.release();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+function startServer() {
+  if (!process.env.DATABASE_URL) return startDatabaseServer();
+  process.env.ENGRAFT_TEST_DATABASE_URL = process.env.DATABASE_URL;
+  return { stop: () => undefined };
 }
 
 async function openSide(size) {

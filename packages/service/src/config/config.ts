@@ -163,11 +163,10 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   if (values.ENGRAFT_ENGINE === 'vllm' && vllm === null) {
     throw new UsageError('ENGRAFT_VLLM_URL is needed with ENGRAFT_ENGINE=vllm');
   }
-  if (values.ENGRAFT_ENGINE === 'embedded' && values.ENGRAFT_TRAINER_URL !== undefined) {
-    // An adapter is trained against the weights that it will answer with.
-    if (values.ENGRAFT_WEIGHTS !== 'f32') {
-      throw new UsageError('ENGRAFT_WEIGHTS must be f32 with ENGRAFT_TRAINER_URL: trainers read no blocks of bits');
-    }
+  // An adapter is trained against the weights that it will answer with.
+  const isTrainedElsewhere = values.ENGRAFT_ENGINE === 'embedded' && values.ENGRAFT_TRAINER_URL !== undefined;
+  if (isTrainedElsewhere && values.ENGRAFT_WEIGHTS !== 'f32') {
+    throw new UsageError('ENGRAFT_WEIGHTS must be f32 with ENGRAFT_TRAINER_URL: trainers read no blocks of bits');
   }
   return {
     databaseUrl: values.DATABASE_URL ?? null,

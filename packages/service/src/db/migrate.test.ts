@@ -46,6 +46,12 @@ describe('migrate', () => {
     return copy;
   }
 
+  async function copyMigrationsBefore(name: string): Promise<string> {
+    const copy = await copyMigrations();
+    for (const each of await readdir(copy)) if (each >= name) await rm(path.join(copy, each));
+    return copy;
+  }
+
   it('brings an empty database to the newest schema, and then has nothing to do', async () => {
     const url = await makeDatabase();
     const applied = await migrate(url);
@@ -57,8 +63,7 @@ describe('migrate', () => {
 
   it('records of existing versions whose retention has ended and whose adapters are kept', async () => {
     const url = await makeDatabase();
-    const copy = await copyMigrations();
-    for (const later of await readdir(copy)) if (later >= '0004') await rm(path.join(copy, later));
+    const copy = await copyMigrationsBefore('0004');
     await migrate(url, copy);
     await query(
       url,
@@ -76,8 +81,7 @@ describe('migrate', () => {
                 ('expired', 's', 'job_expired', 'same', 1, 1, 1, '{}', now() - interval '1 day', NULL),
                 ('deleted', 's', 'job_deleted', 'other', 1, 1, 1, '{}', now() - interval '9 days', now());`,
     );
-    const beforeGrowth = await copyMigrations();
-    for (const later of await readdir(beforeGrowth)) if (later >= '0022') await rm(path.join(beforeGrowth, later));
+    const beforeGrowth = await copyMigrationsBefore('0022');
     assert.ok((await migrate(url, beforeGrowth)).includes('0004_retention'));
     assert.deepEqual(
       await query(url, 'SELECT id, retention_ended_at = expires_at AS ended FROM versions ORDER BY expires_at DESC'),
@@ -98,8 +102,7 @@ describe('migrate', () => {
 
   it('adds up what existing projects have spent and what waits', async () => {
     const url = await makeDatabase();
-    const copy = await copyMigrations();
-    for (const later of await readdir(copy)) if (later >= '0022') await rm(path.join(copy, later));
+    const copy = await copyMigrationsBefore('0022');
     await migrate(url, copy);
     await query(
       url,
@@ -108,7 +111,8 @@ describe('migrate', () => {
          VALUES ('k', 'p', 'k', sha256('k'), ARRAY['internalize']);
        INSERT INTO accounts (id, kind, project_id)
          SELECT kind || ':p', kind, 'p' FROM unnest(ARRAY['available', 'reserved', 'spent']) AS kind;
-       INSERT INTO transfers (kind, from_account, to_account, amount_microusd) VALUES ('grant', 'issued', 'available:p', 90);
+       INSERT INTO transfers (kind, from_account, to_account, amount_microusd)
+         VALUES ('grant', 'issued', 'available:p', 90);
        BEGIN;
        INSERT INTO jobs (id, project_id, subject_name, api_key_id, kind, status, settled, adapter_version, request,
            pricing_version, reserved_microusd, compute_microusd)
@@ -140,8 +144,7 @@ describe('migrate', () => {
 
   it('records by whom the retention of existing versions was ended, where that can be known', async () => {
     const url = await makeDatabase();
-    const copy = await copyMigrations();
-    for (const later of await readdir(copy)) if (later >= '0006') await rm(path.join(copy, later));
+    const copy = await copyMigrationsBefore('0006');
     await migrate(url, copy);
     await query(
       url,
@@ -169,8 +172,7 @@ describe('migrate', () => {
 
   it('brings the rules of the ledger to a database that broke them: it starts, says so, and breaks them no more', async () => {
     const url = await makeDatabase();
-    const copy = await copyMigrations();
-    for (const later of await readdir(copy)) if (later >= '0006') await rm(path.join(copy, later));
+    const copy = await copyMigrationsBefore('0006');
     await migrate(url, copy);
     await query(
       url,

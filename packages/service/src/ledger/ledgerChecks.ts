@@ -72,7 +72,8 @@ const ofProjects = (inSlice: InSlice) => [
 
 const ofAccounts = (inSlice: InSlice) => [
   sql<Difference>`
-    select format('account %s holds %s micro-USD; its transfers add up to %s', id, balance_microusd, moved) as difference
+    select format('account %s holds %s micro-USD; its transfers add up to %s',
+                  id, balance_microusd, moved) as difference
     from accounts, lateral (
       select coalesce((select sum(amount_microusd) from transfers where to_account = accounts.id), 0)
         - coalesce((select sum(amount_microusd) from transfers where from_account = accounts.id), 0) as moved
@@ -128,7 +129,8 @@ const ofJobs = (inSlice: InSlice) => [
     select case
       when reserves <> 1 then format('job %s has %s reservations instead of 1', id, reserves)
       when reserved <> reserved_microusd
-        then format('job %s records a reservation of %s micro-USD; its transfer moved %s', id, reserved_microusd, reserved)
+        then format('job %s records a reservation of %s micro-USD; its transfer moved %s',
+                    id, reserved_microusd, reserved)
       when not settled then format('job %s is not settled, but %s micro-USD left its reservation', id, posted + voided)
       when posted <> charged_microusd
         then format('job %s was charged %s micro-USD; %s were posted', id, charged_microusd, posted)

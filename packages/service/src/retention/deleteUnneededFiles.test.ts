@@ -26,7 +26,8 @@ before(open);
 after(close);
 
 describe('the files of adapters', () => {
-  it('deletes the files of the others when those of one cannot be deleted', async () => {
+  /** Versions whose retention has ended, with their files. */
+  async function makeThreeUnneeded() {
     const versions = [
       await makeVersion({ age: '10 days', left: '-8 days' }),
       await makeVersion({ age: '10 days', left: '-8 days' }),
@@ -36,6 +37,11 @@ describe('the files of adapters', () => {
       await endedAtDeadline(id);
       await makeFiles(adapter_hash);
     }
+    return versions;
+  }
+
+  it('deletes the files of the others when those of one cannot be deleted', async () => {
+    const versions = await makeThreeUnneeded();
     // A fault injector: the first that is to be removed cannot be.
     let stuck: string | undefined;
     const remove = (adapterHash: string): Promise<boolean> => {
@@ -142,15 +148,7 @@ describe('the files of adapters', () => {
   });
 
   it('deletes the files of versions however many records there are of files that are gone', async () => {
-    const versions = [
-      await makeVersion({ age: '10 days', left: '-8 days' }),
-      await makeVersion({ age: '10 days', left: '-8 days' }),
-      await makeVersion({ age: '10 days', left: '-8 days' }),
-    ];
-    for (const { id, adapter_hash } of versions) {
-      await endedAtDeadline(id);
-      await makeFiles(adapter_hash);
-    }
+    const versions = await makeThreeUnneeded();
     const gone = Array.from({ length: 2000 }, (_, index) => `sha256:e${index.toString(16).padStart(63, '0')}`);
     await recordImport(database.db, gone);
     assert.equal(await deleteUnneededFiles(database.db, store), versions.length);
