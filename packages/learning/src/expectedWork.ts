@@ -46,15 +46,15 @@ export async function expectedWork(
 ): Promise<ExpectedWork> {
   const { replay, split, training } = recipe;
   const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
-  const isSentence = training.answersWith === 'sentences';
-  const isFact = isSentence && training.questionsPerSentence > 0;
-  const steps = wantedSteps(isFact ? taught.sentenceCount : taught.factCount, training);
+  const saysSentences = training.answersWith === 'sentences';
+  const teachesSentences = saysSentences && training.questionsPerSentence > 0;
+  const steps = wantedSteps(teachesSentences ? taught.sentenceCount : taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
-  const asked = isSentence ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
+  const asked = saysSentences ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
-  const answer = counted.answerTokens + (isSentence ? counted.sentenceTokens : 0);
+  const answer = counted.answerTokens + (saysSentences ? counted.sentenceTokens : 0);
   const stepTokens = training.pairsPerBatch * (question + answer) + replay.rowsPerBatch * counted.rowTokens;
   const whileTraining = rows * counted.rowTokens + devTokens;
   return {

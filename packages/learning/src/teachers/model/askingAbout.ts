@@ -6,9 +6,8 @@ import type { GenerateRequest } from '@engraft/engine';
 import { questionKey } from '../../facts.js';
 import { deriveSeed } from '../../random.js';
 import type { PoorSentence } from '../../teaching/poorSentences.js';
-import { linesOf } from '../../teaching/teacherText.js';
-import { containsWords } from '../../text/normalise.js';
 import type { QuestionAnswer } from '../../types.js';
+import { bareAnswer, isAnswer, linesIn } from './answers.js';
 import { formOf, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 import { spansOf } from './spans.js';
@@ -40,7 +39,7 @@ export async function askAbout(asking: AskingAbout, poor: readonly PoorSentence[
   });
 }
 
-/** Answers to ask for in each sentence: the model’s own lists, filled up with runs of words. */
+/** Answers to ask for in each sentence: its own lists, filled up with runs of words. */
 async function answersIn(
   { calls, recipe, adapter, seed }: AskingAbout,
   poor: readonly PoorSentence[],
@@ -56,16 +55,11 @@ async function answersIn(
     seed: deriveSeed(seed, 'poor sentence', text, round),
   }));
   const results = await calls.generate(requests, recipe.shares.scoring);
-  return poor.map(({ text }, index) => {
-    const listed = lists.flatMap((list, at) => (list.index === index ? linesOf(results[at]?.text ?? '') : []));
-    const answers = listed
-      .map((line) => line.trim().replace(/[.,;:]+$/u, ''))
-      .filter((answer) => answer.length <= settings.maxAnswerChars && containsWords(text, answer));
-    const distinct = [...new Set(answers)];
-    const isEnough = distinct.length >= settings.enoughPoorAnswers;
-    return isEnough
-      ? distinct
-      : [...new Set([...distinct, ...spansOf(text, settings.filledAnswers - distinct.length)])];
+  return poor.map((sentence, index) => {
+    const listed = lists.flatMap((list, at) => (list.index === index ? linesIn(results[at]) : [])).map(bareAnswer);
+    const answers = [...new Set(listed.filter((answer) => isAnswer(answer, sentence)))];
+    if (answers.length >= settings.enoughPoorAnswers) return answers;
+    return [...new Set([...answers, ...spansOf(sentence.text, settings.filledAnswers - answers.length)])];
   });
 }
 

@@ -8,7 +8,7 @@ import { deriveSeed } from '../../random.js';
 import { givesAnswer } from '../../text/judge.js';
 import { agrees, containsWords, normalise } from '../../text/normalise.js';
 import type { Chunk } from '../../text/chunk.js';
-import { isAnswer, sentenceStartOf } from './answers.js';
+import { bareAnswer, isAnswer, sentenceStartOf } from './answers.js';
 import { askFor, formOf, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
@@ -93,7 +93,7 @@ async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]>
 /** The answer to the question, or `null` if the model wavers or does not come to an end. */
 function readingOf(result: GenerateResult | null): string | null {
   if (result?.finishReason !== 'stop' || (result.logprob ?? 0) < settings.minReadingLogprob) return null;
-  return result.text.trim().replace(/[.,;:]+$/u, '');
+  return bareAnswer(result.text);
 }
 
 /** The fact that has the answer; else the one that was asked for, if it says the same; else a new one. */

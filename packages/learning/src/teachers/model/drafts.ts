@@ -3,7 +3,7 @@ import { questionKey, type Fact, type Form } from '../../facts.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import type { Chunk } from '../../text/chunk.js';
 import { normalise } from '../../text/normalise.js';
-import { isAnswer, sentenceStartOf } from './answers.js';
+import { bareAnswer, isAnswer, sentenceStartOf } from './answers.js';
 import { formOf } from './asking.js';
 
 export interface Draft {
@@ -16,7 +16,7 @@ export interface Draft {
 
 /** `null` for an answer that the chunk does not give, or not in so few words. */
 export function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: string): Draft | null {
-  const answer = text.trim().replace(/[.,;:]+$/u, '');
+  const answer = bareAnswer(text);
   if (!isAnswer(answer, chunk)) return null;
   const key = `${index} ${normalise(answer)}`;
   const draft = drafts.get(key) ?? { chunk: index, answer, named: 0, forms: new Map<string, Form>() };

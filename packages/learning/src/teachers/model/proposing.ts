@@ -1,11 +1,12 @@
 /** How a model finds what to ask for in a passage, and asks for it. Scoring reads all of it back. */
-import type { GenerateRequest, GenerateResult } from '@engraft/engine';
+import type { GenerateRequest } from '@engraft/engine';
 import type { Fact } from '../../facts.js';
 import type { TeachingPlan } from '../../budget/plan.js';
 import { deriveSeed } from '../../random.js';
-import { linesOf, parseList } from '../../teaching/teacherText.js';
+import { parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
 import { windowOf } from '../../text/window.js';
+import { linesIn } from './answers.js';
 import { askFor, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
 import { addForm, draftOf, factsOf, type Draft } from './drafts.js';
 import { modelTeacherSettings as settings } from './settings.js';
@@ -54,7 +55,7 @@ async function listOfSentences(
   }));
   const results = await calls.generate(requests, settings.listingShare * recipe.shares.teaching);
   for (const [at, { chunk, index }] of wanted.entries()) {
-    for (const answer of linesIn(results[at] ?? null)) draftOf(drafts, chunk, index, answer);
+    for (const answer of linesIn(results[at])) draftOf(drafts, chunk, index, answer);
   }
   return results.some((result) => result !== null);
 }
@@ -76,15 +77,9 @@ async function listAnswers(
   const results = await calls.generate(requests, settings.listingShare * recipe.shares.teaching);
   let listed = 0;
   for (const [at, { chunk, index }] of wanted.entries()) {
-    for (const answer of linesIn(results[at] ?? null)) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
+    for (const answer of linesIn(results[at])) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
   }
   return listed;
-}
-
-/** Drops the last line of a list that was cut off, since that line is cut off, too. */
-function linesIn(result: GenerateResult | null): string[] {
-  const lines = linesOf(result?.text ?? '');
-  return result?.finishReason === 'stop' ? lines : lines.slice(0, -1);
 }
 
 async function listPairs(

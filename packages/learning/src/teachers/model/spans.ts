@@ -10,18 +10,19 @@ const closing = /["”'.,;:!?)]+$/u;
  */
 export function spansOf(sentence: string, count: number): string[] {
   const words = [...sentence.matchAll(/\S+/gu)].map(([text]) => text);
-  const runs = words.flatMap((_, start) =>
-    Array.from({ length: maxWords }, (_, index) => words.slice(start, start + index + 1)).filter(isRun),
-  );
-  const texts = runs.map((run) => run.join(' ').replace(opening, '').replace(closing, ''));
+  const lengths = Array.from({ length: maxWords }, (_, index) => index + 1);
+  const runs = words
+    .flatMap((_, start) => lengths.map((length) => ({ length, run: words.slice(start, start + length) })))
+    // At the end of the sentence words are missing.
+    .filter(({ length, run }) => run.length === length && mayBeAskedFor(run));
+  const texts = runs.map(({ run }) => run.join(' ').replace(opening, '').replace(closing, ''));
   const chosen = Array.from({ length: count }, (_, index) => texts[Math.floor(((index + 0.5) * texts.length) / count)]);
   return [...new Set(chosen.filter((text) => text !== undefined))];
 }
 
-function isRun(words: readonly string[], index: number): boolean {
-  const [first = ''] = words;
-  const last = words.at(-1) ?? '';
-  return words.length === index + 1 && isWeighty(first) && isWeighty(last) && !words.slice(0, -1).some(endsWithMark);
+function mayBeAskedFor(run: readonly string[]): boolean {
+  const [first = ''] = run;
+  return isWeighty(first) && isWeighty(run.at(-1) ?? '') && !run.slice(0, -1).some(endsWithMark);
 }
 
 function isWeighty(word: string): boolean {
