@@ -76,7 +76,7 @@ export interface TrainingRecipe {
   readonly answersWith: AnswersWith;
   /**
    * Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for, and each
-   * sentence is trained as often as any other. With 0 each fact is.
+   * sentence is trained as often as any other. With 0 nothing more is asked, and each fact is trained as often.
    */
   readonly questionsPerSentence: number;
   /** First tokens of a sentence that count as much as the whole of it, see `withOpening`. 0 for none. */
