@@ -1,7 +1,5 @@
 /** Every checkpoint file, however damaged, is read or refused by an error that names the file. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, rmdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +9,7 @@ import { decoderWeightShapes, weightCount } from '../model/weights.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
+import { canMakeNamedPipe, makeNamedPipe } from '../testing/namedPipe.js';
 import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { readBoundedFile } from '../support/boundedFile.js';
 import { elementCount } from '../support/numbers.js';
@@ -150,9 +149,6 @@ void test('a folder with bytes of any file changed is opened or refused, naming 
   });
 });
 
-/** Node.js cannot create a named pipe. Debian and macOS have this program for it. */
-const mkfifo = '/usr/bin/mkfifo';
-
 void test('a pipe, a folder or a file of absurd size in the place of a file is refused unread', async () => {
   await withRandomCheckpoint(async (folder) => {
     const model = path.join(folder, 'model');
@@ -163,8 +159,8 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
       const original = await readFile(file);
       const pattern = name.replace('.', '\\.');
       await rm(file);
-      if (existsSync(mkfifo)) {
-        execFileSync(mkfifo, [file]);
+      if (canMakeNamedPipe) {
+        makeNamedPipe(file);
         await refuses(new RegExp(`${pattern} is not a file`));
         await rm(file);
       }

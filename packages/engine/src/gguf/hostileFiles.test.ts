@@ -1,6 +1,5 @@
 /** Every GGUF file, however damaged, is imported or refused by an error that names the file. Refusals leave nothing. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,6 +9,7 @@ import { EngineError } from '../engine.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 import { ggufFixture } from '../testing/ggufFixtures.js';
 import { damagedBytes, readOrRefused } from '../testing/hostile.js';
+import { canMakeNamedPipe, makeNamedPipe } from '../testing/namedPipe.js';
 import { withGguf } from './ggufFile.js';
 import { importGguf } from './importGguf.js';
 
@@ -97,9 +97,9 @@ void test('what is no GGUF file of today is refused by what it is', async (t) =>
   }
   await assert.rejects(read(join(scratch, 'none.gguf')), /none\.gguf is missing/);
   await assert.rejects(read(scratch), /is not a file/);
-  if (process.platform !== 'win32') {
+  if (canMakeNamedPipe) {
     const pipe = join(scratch, 'pipe.gguf');
-    execFileSync('mkfifo', [pipe]);
+    makeNamedPipe(pipe);
     await assert.rejects(read(pipe), /pipe\.gguf is not a file/);
   }
 });

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { long, prompt, short } from '../testing/hosts.js';
+import { makeNamedPipe, needsNamedPipe } from '../testing/namedPipe.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { startEngineHost } from './engineHost.js';
 import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
 
 const quick = { silenceMs: 3_000 };
 
-const mkfifo = '/usr/bin/mkfifo';
-const needsMkfifo = { skip: !existsSync(mkfifo) };
-
 /** Replaces the weights by a pipe that nobody writes to, so that opening it never ends. Returns the file to remove. */
 async function replaceWeightsByPipe(folder: string): Promise<string> {
   const [name] = await readdir(join(folder, 'weights'));
   const file = join(folder, 'weights', name!);
   await rm(file);
-  execFileSync(mkfifo, [file]);
+  makeNamedPipe(file);
   return file;
 }
 
@@ -149,7 +145,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
     });
   });
 
-  test('whose calls wait for what never comes has stalled', { timeout: 240_000, ...needsMkfifo }, async () => {
+  test('whose calls wait for what never comes has stalled', { timeout: 240_000, ...needsNamedPipe }, async () => {
     const logger = { info: () => undefined, warn: () => undefined };
     await withHost({ weightFormat: 'q8', watch: { idleMs: 8_000 }, logger }, async (host, exits, folder) => {
       const weights = await replaceWeightsByPipe(folder);
@@ -163,7 +159,7 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
     });
   });
 
-  test('while it loads its model ends when it is closed', { timeout: 60_000, ...needsMkfifo }, async () => {
+  test('while it loads its model ends when it is closed', { timeout: 60_000, ...needsNamedPipe }, async () => {
     await withHost({ weightFormat: 'q8' }, async (host, exits, folder) => {
       await replaceWeightsByPipe(folder);
       process.kill(host.pid!, 'SIGKILL');

@@ -55,7 +55,9 @@ describe('a file lock', () => {
     async () => {
       const lock = await tryLockFile(file);
       assert.ok(lock !== null);
-      const heir = spawn('sleep', ['60'], { stdio: ['ignore', 'ignore', 'ignore', lock.fd] });
+      const heir = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], {
+        stdio: ['ignore', 'ignore', 'ignore', lock.fd],
+      });
       await once(heir, 'spawn');
       await lock.release();
       assert.equal(await tryLockFile(file), null);
