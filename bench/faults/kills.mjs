@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { attachEmbeddedPostgres } from '../../packages/service/dist/index.js';
-import { openDatabase } from '../../packages/service/dist/db/database.js';
-import { findAftermath, findDoubleCharges } from '../../packages/service/dist/testing/aftermath.js';
 import { engraft, enginesOf, killDatabase, startService } from '../../test/dist/crash/serviceProcess.js';
 import { root } from '../lib/measure.mjs';
+import { lookAfterwards } from './afterwards.mjs';
 import { Askers } from './askers.mjs';
 import { messageOf, nothingYet } from './report.mjs';
 
 const longestCalmMs = 3_000;
-const aftermathMs = 20_000;
 
 /** Each takes the running service and returns the one that runs afterwards. */
 const victims = {
@@ -80,36 +78,9 @@ export async function killAtRandom({ seed, minutes, kills }) {
   for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat });
   const status = await service.stop();
   if (status !== 0) figures.failures.push({ what: `the service stopped with status ${status}`, repeat });
-  await lookAfterwards(dataFolder, askers, figures, repeat);
+  const database = await attachEmbeddedPostgres(dataFolder);
+  await lookAfterwards({ databaseUrl: database.url, dataFolder, receipts: askers.receipts(), figures, repeat });
+  await database.release();
   rmSync(dataFolder, { recursive: true, force: true });
   return figures;
-}
-
-/** Every receipt has its job, every job a receipt, and nothing is left behind. */
-async function lookAfterwards(dataFolder, askers, figures, repeat) {
-  const database = await attachEmbeddedPostgres(dataFolder);
-  const listed = await listJobs(database.url);
-  const receipts = askers.receipts();
-  const lost = receipts.filter((id) => !listed.has(id));
-  const unasked = [...listed].filter((id) => !receipts.includes(id));
-  const chargedTwice = [...(await findDoubleCharges(database.url)), ...unasked.map((id) => `nobody asked for ${id}`)];
-  const deadlineMs = performance.now() + aftermathMs;
-  let left = await findAftermath(database.url, dataFolder);
-  while (left.length > 0 && performance.now() < deadlineMs) {
-    await delay(200);
-    left = await findAftermath(database.url, dataFolder);
-  }
-  await database.release();
-  figures.jobs = listed.size;
-  figures.lost_jobs = lost.length;
-  figures.double_charges = chargedTwice.length;
-  const sentences = [...lost.map((id) => `the job of receipt ${id} is lost`), ...chargedTwice, ...left];
-  figures.failures.push(...sentences.map((what) => ({ what, repeat })));
-}
-
-async function listJobs(databaseUrl) {
-  const db = openDatabase(databaseUrl, { maxConnections: 1 });
-  const jobs = await db.selectFrom('jobs').select('id').execute();
-  await db.destroy();
-  return new Set(jobs.map(({ id }) => id));
 }

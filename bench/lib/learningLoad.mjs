@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { root } from './measure.mjs';
+import { addressIn } from './shippedService.mjs';
 
 /** Resolves when the first job trains; `null` where there is no model to train. */
 export async function startLearning() {
@@ -19,7 +20,7 @@ export async function startLearning() {
   });
   const [line] = await once(child.stdout, 'data');
   const client = new EngraftClient({
-    baseUrl: String(line).trim().split(' ').at(-1),
+    baseUrl: addressIn(line),
     apiKey: readFileSync(join(folder, 'default-key'), 'utf8').trim(),
   });
   const content = readFileSync(join(root, 'examples/lamp.txt'), 'utf8');

@@ -32,7 +32,7 @@ export async function startShippedService(settings = {}) {
   if (status !== 0) throw new Error('the limit of requests per minute could not be lifted');
   return {
     dataFolder,
-    url: String(line).trim().split(' ').at(-1),
+    url: addressIn(line),
     authorization: `Bearer ${readFileSync(join(dataFolder, 'default-key'), 'utf8').trim()}`,
     /** Bytes of memory in use by the service, its engines and its database; `null` where there is no /proc. */
     memory: () => memoryOfAll(child.pid, dataFolder),
@@ -44,6 +44,13 @@ export async function startShippedService(settings = {}) {
       rmSync(dataFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** Where the service listens, by the first line that it prints. The link to its console may come with it. */
+export function addressIn(printed) {
+  const url = /^engraft listening on (\S+)/.exec(String(printed))?.[1];
+  if (url === undefined) throw new Error(`the service said: ${printed}`);
+  return url;
 }
 
 function memoryOfAll(pid, dataFolder) {

@@ -42,6 +42,8 @@ export interface RateLimitsTable {
   api_key_id: string;
   /** When the key's bucket of requests will be full again. */
   full_at: Date;
+  /** How many requests the last statement took. */
+  taken: Generated<number>;
 }
 
 export interface SubjectsTable {

@@ -2,6 +2,7 @@ import { ApiError } from '@engraft/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { inBatches } from '../inBatches.js';
 import { createAcceptedKeys } from '../keys/acceptedKeys.js';
 import { authenticate, type AuthenticatedKey } from '../keys/authenticate.js';
 import { createKeyProbe } from '../keys/keyProbe.js';
@@ -26,6 +27,14 @@ export type Authentication = (request: FastifyRequest, reply: FastifyReply) => P
 export function createAuthentication(db: Kysely<Database>, strangers: StrangerLimits): Authentication {
   const accepted = createAcceptedKeys();
   const isUsable = createKeyProbe(db);
+  // Of requests with one key that come at the same time, each is answered by a query that began after it came.
+  const findKey = inBatches(
+    (secret: string) => secret,
+    async (secrets) => {
+      const key = await authenticate(db, secrets[0]);
+      return secrets.map(() => key);
+    },
+  );
   return async (request, reply) => {
     const secret = bearerSecretOf(request);
     const secretSha256 = secret === undefined ? null : keySecretHash(secret);
@@ -36,7 +45,7 @@ export function createAuthentication(db: Kysely<Database>, strangers: StrangerLi
     }
     const allowance = accepted.has(secretSha256) ? null : strangers.take('unknown_key', request);
     if (allowance?.kind === 'refused' && !(await isUsable(secretSha256))) await refuseStranger(reply, allowance);
-    const key = await authenticate(db, secret);
+    const key = await findKey(secret);
     if (key === null) {
       accepted.delete(secretSha256);
       throw new ApiError('unauthorized');

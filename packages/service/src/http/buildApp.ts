@@ -11,7 +11,7 @@ import { checkScope, createAuthentication, refuseBrowsers } from './authenticate
 import { consoleApi } from './console/consoleApi.js';
 import { consolePages } from './console/consolePages.js';
 import type { ModelOfProcess } from './console/modelRoutes.js';
-import { limitRate } from './limitRate.js';
+import { createRateLimit } from './limitRate.js';
 import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
 import { invalid, readBodyBytes } from './readBody.js';
@@ -78,6 +78,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { nowMs = () => performance.now() } = options;
   const strangers = createStrangerLimits(nowMs);
   const authenticateRequest = createAuthentication(options.db, strangers);
+  const limitRate = createRateLimit(options.db);
   const watcher = startJobWatcher(options.db);
   let closing = false;
   app.addHook('preClose', async () => {
@@ -107,7 +108,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         await authenticateRequest(request, reply);
         beginTrace(request);
         checkScope(request);
-        await limitRate(options.db, request, reply);
+        await limitRate(request, reply);
       });
       api.addHook('preParsing', async (request, _reply, payload) => {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../db/database.js';
+import type { Database } from '../db/schema.js';
 import { setProject } from '../projects/setProject.js';
 import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestClock, type TestClock } from '../testing/testClock.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
-import { takeRequest } from './takeRequest.js';
+import type { RequestAllowance } from './requestAllowance.js';
+import { takeRequests } from './takeRequests.js';
 
 let database: TestDatabase;
 before(async () => (database = await openTestDatabase()));
@@ -17,6 +19,12 @@ async function createLimitedKey(requestsPerMinute: number): Promise<TestKey> {
   const projectId = await createTestProject(database.db);
   await setProject(database.db, projectId, { requests_per_minute: requestsPerMinute });
   return createTestKey(database.db, projectId);
+}
+
+async function takeRequest(db: Kysely<Database>, key: TestKey): Promise<RequestAllowance> {
+  const [allowance] = await takeRequests(db, key, 1);
+  assert.ok(allowance !== undefined);
+  return allowance;
 }
 
 /** Lets time pass for a key, without waiting. */
@@ -66,6 +74,38 @@ describe('requests per minute', () => {
     // One more may be freed while they run.
     const taken = allowances.filter(({ kind }) => kind === 'taken').length;
     assert.ok(taken === 20 || taken === 21, `${taken}`);
+  });
+
+  test('requests that are counted together are taken and refused as they would be one after another', async () => {
+    // The steps of the minute are seconds long, beside which the time that the test itself takes is nothing.
+    const limit = fc.constantFrom(1, 3, 6, 7, 11);
+    const together = fc.array(fc.record({ count: fc.integer({ min: 1, max: 15 }), steps: fc.nat(4) }), {
+      maxLength: 5,
+    });
+    await fc.assert(
+      fc.asyncProperty(limit, together, async (perMinute, batches) => {
+        const [key, other] = [await createLimitedKey(perMinute), await createLimitedKey(perMinute)];
+        for (const { count, steps } of batches) {
+          const atOnce = await takeRequests(database.db, key, count);
+          const inTurn: RequestAllowance[] = [];
+          while (inTurn.length < count) inTurn.push(await takeRequest(database.db, other));
+          const shown = ({ kind, limitRequests, remainingRequests }: RequestAllowance) => ({
+            kind,
+            limitRequests,
+            remainingRequests,
+          });
+          assert.deepEqual(atOnce.map(shown), inTurn.map(shown));
+          for (const [index, { resetMs, retryAfterMs }] of atOnce.entries()) {
+            const alone = inTurn[index];
+            assert.ok(alone !== undefined);
+            assert.ok(Math.abs(resetMs - alone.resetMs) < 2_000 && Math.abs(retryAfterMs - alone.retryAfterMs) < 2_000);
+          }
+          await age(key, (steps * 60) / perMinute);
+          await age(other, (steps * 60) / perMinute);
+        }
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test('"`requests_per_minute` per key": each key has its own, and a changed setting holds from the next request', async () => {

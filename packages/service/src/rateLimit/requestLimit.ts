@@ -17,7 +17,7 @@ export interface RequestLimit {
 }
 
 /**
- * A bucket for each caller, in the memory of this process: the generic cell rate algorithm, as in `takeRequest`. A
+ * A bucket for each caller, in the memory of this process: the generic cell rate algorithm, as in `takeRequests`. A
  * caller that was forgotten for lack of room begins with a full bucket; no limit stops somebody with so many addresses.
  */
 export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
