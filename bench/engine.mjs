@@ -3,13 +3,15 @@
 // npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency]
 //                         [--threads 1,2] [--widths 256,512,896]
 // npm run bench -- engine --only training --model DIR [--threads 2]
+// npm run bench -- engine --peer vllm --model DIR [--threads 2] [--rounds 5]
 //
-// With --model a step is measured with that checkpoint in place of those that the bench makes.
+// With --model a step is measured with that checkpoint in place of those that the bench makes. With --peer vllm answers
+// and reading are, beside a real vLLM for processors; that writes bench/results/engine-vllm.*.
 // Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads, --widths
 // or --model, engine-partial.* instead, which git ignores.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { measureAdapterCache, measureColdAdapter, measureMixedBatches } from './engine/adapters.mjs';
 import { measureDecoding } from './engine/decoding.mjs';
 import { measureLatency } from './engine/latency.mjs';
@@ -18,6 +20,7 @@ import { measureMemory } from './engine/memory.mjs';
 import { givenModel, makeModels } from './engine/models.mjs';
 import { isMet, markdown, numberText, svg, targetText } from './engine/report.mjs';
 import { measureTraining } from './engine/training.mjs';
+import { measureBesideVllm } from './engine/vllm.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 
 const fullSizes = {
@@ -70,6 +73,7 @@ const allParts = {
 };
 
 export default async function bench(args) {
+  if (option(args, 'peer') !== undefined) return benchVllm(args);
   const quick = args.includes('--quick');
   const only = option(args, 'only', Object.keys(allParts).join()).split(',');
   const unknown = only.filter((name) => !(name in allParts));
@@ -85,7 +89,8 @@ export default async function bench(args) {
     .split(',')
     .map(Number);
   const size = quick ? quickSizes : fullSizes;
-  const results = { machine: withLoadNote(machine()), quick, threadCounts, ...size, sections: [] };
+  const command = `engine${quick ? ' --quick' : ''}`;
+  const results = { machine: withLoadNote(machine()), command, quick, threadCounts, ...size, sections: [] };
   const folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
   const isPartial = quick || ['--threads', '--widths', '--model'].some((name) => args.includes(name));
   // After each part, as a later one may fail.
@@ -104,6 +109,23 @@ export default async function bench(args) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Beside vLLM, on a checkpoint of the user's. */
+async function benchVllm(args) {
+  const modelDir = option(args, 'model');
+  if (option(args, 'peer') !== 'vllm' || modelDir === undefined) throw new Error('--peer takes vllm, with --model DIR');
+  const threads = Number(option(args, 'threads', '2'));
+  const rounds = Number(option(args, 'rounds', '5'));
+  const at = withLoadNote(machine());
+  const started = performance.now();
+  const { rows, ways } = await measureBesideVllm({ modelDir, threads, rounds });
+  const { cpu, date, loadAverage } = at;
+  const seconds = (performance.now() - started) / 1e3;
+  const section = { title: 'Answers and reading beside vLLM', cpu, date, loadAverage, seconds, rows };
+  print(section);
+  const command = `engine --peer vllm --model ${basename(resolve(modelDir))}`;
+  write({ machine: at, command, threads, rounds, ways, sections: [section] }, 'engine-vllm');
 }
 
 /** The parts that were not measured this time stay as they were; each has the date of its own. */

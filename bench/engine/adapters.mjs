@@ -134,7 +134,7 @@ export async function measureColdAdapter({ model, threads, rounds, folder }) {
   ];
 }
 
-async function writeAdapters(folder, config, { count, rank }) {
+export async function writeAdapters(folder, config, { count, rank }) {
   const random = createRandom(rank);
   const adapters = [];
   for (let index = 0; index < count; index += 1) {

@@ -1,5 +1,6 @@
 // The checkpoints that the parts of the bench share: the shipped one and two wider ones with random weights.
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { readModelConfig } from '../../packages/engine/dist/checkpoint/modelConfig.js';
 import { serializeSafetensors } from '../../packages/engine/dist/checkpoint/safetensors.js';
@@ -15,6 +16,7 @@ export const shippedModel = join(root, 'models/base');
  * length.
  */
 const unusedToken = { text: '</think>', id: 8 };
+const textsBesideWeights = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
 
 const shapes = {
   512: {
@@ -56,6 +58,22 @@ export async function givenModel(folder) {
   return { name: basename(resolve(folder)), width: decoder.hiddenSize, folder };
 }
 
+/**
+ * A checkpoint of the user's, with a special token that no template writes as the end of a turn, so that outputs go on
+ * to the length that was asked for. Its weights are a link.
+ */
+export async function givenModelThatNeverEnds(source, folder) {
+  await mkdir(folder);
+  for (const file of textsBesideWeights) await cp(join(source, file), join(folder, file));
+  await symlink(join(resolve(source), 'model.safetensors'), join(folder, 'model.safetensors'));
+  const { added_tokens: added } = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
+  const template = await readFile(join(folder, 'chat_template.jinja'), 'utf8');
+  const unused = added.findLast(({ special, content }) => special && !template.includes(content));
+  if (unused === undefined) throw new Error(`${source} has no special token beside those of its template`);
+  await neverEnd(folder, { text: unused.content, id: unused.id });
+  return { name: basename(resolve(source)), folder };
+}
+
 /** The shape and the weights of a checkpoint folder. */
 export async function readModel(folder) {
   const { decoder: config } = await readModelConfig(folder);
@@ -85,11 +103,12 @@ async function writeRandomModel(folder, shape) {
   await writeFile(join(folder, 'model.safetensors'), serializeSafetensors(tensors, { format: 'pt' }));
 }
 
-async function neverEnd(folder) {
+async function neverEnd(folder, { text, id } = unusedToken) {
   const change = async (name, changes) => {
     const file = join(folder, name);
-    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...changes }));
+    const before = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+    await writeFile(file, JSON.stringify({ ...before, ...changes }));
   };
-  await change('tokenizer_config.json', { eos_token: unusedToken.text });
-  await change('generation_config.json', { eos_token_id: [unusedToken.id] });
+  await change('tokenizer_config.json', { eos_token: text });
+  await change('generation_config.json', { eos_token_id: [id] });
 }

@@ -20,12 +20,12 @@ export function numberText(value) {
 }
 
 /** @param {{ machine: object, quick: boolean, sections: { title: string, rows: object[] }[] }} results */
-export function markdown({ machine, quick, sections }) {
+export function markdown({ machine, command, sections }) {
   const { cpu, cores, node, date, loadAverage, note } = machine;
   const lines = [
     '# The engine against its peers',
     '',
-    `\`npm run bench -- engine${quick ? ' --quick' : ''}\`, ${date.slice(0, 10)}, ${cpu}, ${cores} cores, Node ${node}, load average at the start ` +
+    `\`npm run bench -- ${command}\`, ${date.slice(0, 10)}, ${cpu}, ${cores} cores, Node ${node}, load average at the start ` +
       `${loadAverage.toFixed(1)}${note === undefined ? '' : ` (${note})`}. Peers take turns with the engine in the same run; values are medians, ` +
       'ratios medians of the ratios of neighbouring runs.',
     '',

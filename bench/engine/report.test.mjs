@@ -36,7 +36,7 @@ test('table and plot show every figure, and a target that was missed', () => {
     { ...sampleRow, figure: 'no ratio', ratio: null, value: 50, target: { below: 30 } },
   ];
   const machine = { cpu: 'c', cores: 2, node: 'v20', date: '2026-01-01T00:00:00Z', loadAverage: 0.25 };
-  const results = { machine, quick: true, sections: [{ title: 'T', rows }] };
+  const results = { machine, command: 'engine --quick', sections: [{ title: 'T', rows }] };
   const table = markdown(results)
     .split('\n')
     .filter((line) => line.startsWith('| A') || line.startsWith('| no'));
@@ -53,7 +53,7 @@ test('table and plot show every figure, and a target that was missed', () => {
 test('a part that was measured on another machine says so', () => {
   const machine = { cpu: 'c', cores: 2, node: 'v20', date: '2026-01-01T00:00:00Z', loadAverage: 0.25 };
   const part = { title: 'T', date: '2026-01-02T10:20:30Z', loadAverage: 0.5, rows: [sampleRow] };
-  const text = (section) => markdown({ machine, quick: false, sections: [section] });
+  const text = (section) => markdown({ machine, command: 'engine', sections: [section] });
   assert.match(text({ ...part, cpu: 'other' }), /^Begun 2026-01-02 10:20 UTC on other, load average 0\.5\.$/m);
   assert.match(text({ ...part, cpu: 'c' }), /^Begun 2026-01-02 10:20 UTC, load/m);
 });

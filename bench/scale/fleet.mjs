@@ -28,13 +28,13 @@ export async function openFleet() {
     DATABASE_URL: database.url,
     ENGRAFT_DATA_DIR: join(dataFolder, 'data'),
     ENGRAFT_LOG_LEVEL: 'error',
-    ENGRAFT_PROJECT_OPEN_JOBS: '1000000',
-    ENGRAFT_OPEN_JOBS: '1000000',
+    ENGRAFT_PROJECT_OPEN_JOBS: '999999',
+    ENGRAFT_OPEN_JOBS: '999999',
   };
   await command(env, 'project', 'create', 'bench');
   await command(env, 'project', 'set', 'bench', 'requests_per_minute=600000');
   await command(env, 'credit', 'grant', '--project', 'bench', '--usd', '1000000');
-  const scopes = ['inference', 'learning', 'read', 'adapters'].flatMap((scope) => ['--scope', scope]);
+  const scopes = ['inference', 'internalize', 'read', 'adapters'].flatMap((scope) => ['--scope', scope]);
   const { secret } = await command(env, 'key', 'create', '--project', 'bench', ...scopes);
   return {
     databaseUrl: database.url,
