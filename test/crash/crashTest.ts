@@ -1,7 +1,8 @@
-import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { attachEmbeddedPostgres } from '@engraft/service';
 import { findAftermath, findDoubleCharges } from '@engraft/service/testing/aftermath.js';
 import { answerWith, type FaultyTeacher, startFaultyTeacher } from '@engraft/service/testing/faultyTeacher.js';
@@ -83,6 +84,7 @@ export class CrashTest {
       ENGRAFT_TEACHER_MODEL: 'elsewhere',
       ...bucket?.environment,
       ENGRAFT_JOB_RETENTION_DAYS: '30',
+      ENGRAFT_ARCHIVE_AFTER_MONTHS: '3',
       ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'fatal',
     });
     const release = async (): Promise<void> => {
@@ -237,12 +239,27 @@ export class CrashTest {
       `SELECT id FROM jobs WHERE NOT EXISTS
          (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')`,
     );
-    const jobs = rows.map(({ id }) => id).sort();
+    const jobs = [...rows.map(({ id }) => id), ...(await this.#archivedJobs())].sort();
+    const twice = jobs.filter((id, index) => id === jobs[index + 1]).map((id) => `job ${id} is in two places`);
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
     const lostJobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    const doubleCharges = [...unasked, ...(await findDoubleCharges(this.databaseUrl))];
+    const doubleCharges = [...twice, ...unasked, ...(await findDoubleCharges(this.databaseUrl))];
     return { lost_jobs: lostJobs, double_charges: doubleCharges, left_behind: await this.#findAftermath() };
+  }
+
+  /** The ids in the files that the database has recorded. */
+  async #archivedJobs(): Promise<string[]> {
+    const { rows } = await this.database.query<{ file: string }>(
+      'SELECT file FROM archives WHERE moved_at IS NOT NULL',
+    );
+    const ids: string[] = [];
+    for (const { file } of rows) {
+      const content = gunzipSync(await readFile(path.join(this.dataFolder, 'archive', file)));
+      const lines = content.toString().trim().split('\n');
+      ids.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id));
+    }
+    return ids;
   }
 
   /** The things that are still there when retention has had time for its first round, which no start waits for. */
