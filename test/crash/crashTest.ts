@@ -235,11 +235,7 @@ export class CrashTest {
 
   /** Once it has caught up: whether every receipt has its job, and nothing is left behind. */
   async findFaults(): Promise<Faults> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `SELECT id FROM jobs WHERE NOT EXISTS
-         (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')`,
-    );
-    const jobs = [...rows.map(({ id }) => id), ...(await this.#archivedJobs())].sort();
+    const jobs = await this.#jobs();
     const twice = jobs.filter((id, index) => id === jobs[index + 1]).map((id) => `job ${id} is in two places`);
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
     const lostJobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
@@ -248,18 +244,22 @@ export class CrashTest {
     return { lost_jobs: lostJobs, double_charges: doubleCharges, left_behind: await this.#findAftermath() };
   }
 
-  /** The ids in the files that the database has recorded. */
-  async #archivedJobs(): Promise<string[]> {
-    const { rows } = await this.database.query<{ file: string }>(
-      'SELECT file FROM archives WHERE moved_at IS NOT NULL',
+  /** The ids of all jobs, in the tables and in archives; sorted. Imported ones were not asked for. */
+  async #jobs(): Promise<string[]> {
+    // Of one moment: a round of retention may be archiving.
+    const { rows } = await this.database.query<{ ids: string[]; files: string[] }>(
+      `SELECT
+         ARRAY(SELECT id FROM jobs WHERE NOT EXISTS
+           (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')) AS ids,
+         ARRAY(SELECT file FROM archives WHERE moved_at IS NOT NULL) AS files`,
     );
-    const ids: string[] = [];
-    for (const { file } of rows) {
+    const { ids = [], files = [] } = rows[0] ?? {};
+    for (const file of files) {
       const content = gunzipSync(await readFile(path.join(this.dataFolder, 'archive', file)));
       const lines = content.toString().trim().split('\n');
       ids.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id));
     }
-    return ids;
+    return ids.sort();
   }
 
   /** The things that are still there when retention has had time for its first round, which no start waits for. */

@@ -22,9 +22,9 @@ const defaultJobsPerFile = 5_000;
 const jobsPerRead = 500;
 
 /**
- * Moves the jobs of closed months out of the tables into files, with all that hangs on them, month by month. A job stays
- * in the tables until the transaction that removes it has committed, and its file is whole before that. Only one worker
- * archives at a time. Returns how many jobs were moved.
+ * Moves the jobs of closed months out of the tables into files, with all that hangs on them, month by month. A job
+ * stays in the tables until the transaction that removes it has committed, and its file is whole before that. Only one
+ * worker archives at a time. Returns how many jobs were moved.
  */
 export async function archiveEndedJobs(
   db: Kysely<Database>,

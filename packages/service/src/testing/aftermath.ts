@@ -123,11 +123,14 @@ async function areWhole(contentHash: string, files: readonly (readonly [string, 
 async function archiveFaults(db: Kysely<Database>, dataFolder: string): Promise<string[]> {
   const folder = path.join(dataFolder, 'archive');
   const { differences } = await verifyArchives(db, folder);
-  const rows = await db.selectFrom('archives').select('file').execute();
+  const rows = await db.selectFrom('archives').select(['file', 'moved_at']).execute();
+  const begun = rows
+    .filter(({ moved_at }) => moved_at === null)
+    .map(({ file }) => `${file} was begun, and is not recorded`);
   const known = new Set(rows.map(({ file }) => path.join(folder, file)));
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-  return [...differences, ...files.filter((file) => !known.has(file)).map((file) => `${file} is an orphan`)];
+  return [...differences, ...begun, ...files.filter((file) => !known.has(file)).map((file) => `${file} is an orphan`)];
 }
 
 /** Work of jobs that have ended, and what a process writes on its way to a file's name. */
