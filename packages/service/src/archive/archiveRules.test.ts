@@ -46,7 +46,7 @@ describe('the database, whoever archives', () => {
       [`update transfers set amount_microusd = 1`, [isDenied, /transfers are immutable/]],
       [`delete from jobs where id = '${id}'`, [isDenied, /violates foreign key/]],
       [`update archives set moved_at = now()`, [isDenied, /recorded by archive_jobs only/]],
-      [`delete from archives`, [isDenied, /archives are never deleted/]],
+      [`truncate archives`, [isDenied, /archives are never deleted/]],
       [`insert into archived_sums values ('issued', '2026-01-01', 1, 1, 0)`, [isDenied, /by archive_jobs only/]],
       [`update archived_sums set sent_microusd = 1`, [isDenied, /by archive_jobs only/]],
       [`delete from archived_sums`, [isDenied, /never deleted/]],
@@ -94,6 +94,7 @@ describe('the database, whoever archives', () => {
     assert.deepEqual(await countRows(), before);
     await archiveJobs([good]);
     await assert.rejects(archiveJobs([await old()]), /is not begun, or has its jobs/);
+    await assert.rejects(sql`delete from archives`.execute(database.owner), /archives are never deleted/);
     const [written, ...others] = await listArchives(database.db);
     assert.deepEqual(others, []);
     assert.deepEqual([written?.jobs, written?.transfers, written?.amount_microusd], [1, 3, 200]);

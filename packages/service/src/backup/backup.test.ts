@@ -61,6 +61,18 @@ describe('backup and restore', () => {
     return outcome.job_id;
   }
 
+  it('forgets the name of a file of archived jobs that is yet to be written, perhaps by both installations', async () => {
+    const begun = sql`insert into archives (month, file) values ('2026-01-01', '2026-01/begun.jsonl.gz')`;
+    await begun.execute(db);
+    const { file } = await source.backUp();
+    await sql`delete from archives where moved_at is null`.execute(source.database.owner);
+    await withEmptyDatabase(source.database, async (url) => {
+      await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl: url });
+      const rows = await reading(url, (restored) => restored.selectFrom('archives').select('id').execute());
+      assert.deepEqual(rows, []);
+    });
+  });
+
   it('brings back every row, rule, number and adapter in an empty folder, where keys go on working', async () => {
     const version = await source.learn(randomBytes(1_500_000));
     await source.learn('other weights', 'berta');

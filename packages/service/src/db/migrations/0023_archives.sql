@@ -52,7 +52,9 @@ CREATE TRIGGER transfers_stay_until_archived BEFORE DELETE ON transfers
 CREATE TRIGGER archives_are_recorded_once BEFORE UPDATE ON archives
   FOR EACH STATEMENT WHEN (current_setting('engraft.archiving', true) IS DISTINCT FROM 'on')
   EXECUTE FUNCTION refuse_change('an archive is recorded by archive_jobs only');
-CREATE TRIGGER archives_stay BEFORE DELETE OR TRUNCATE ON archives
+CREATE TRIGGER archives_stay BEFORE DELETE ON archives
+  FOR EACH ROW WHEN (OLD.moved_at IS NOT NULL) EXECUTE FUNCTION refuse_change('archives are never deleted');
+CREATE TRIGGER archives_stay_together BEFORE TRUNCATE ON archives
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('archives are never deleted');
 CREATE TRIGGER archived_sums_come_from_archives BEFORE INSERT OR UPDATE ON archived_sums
   FOR EACH STATEMENT WHEN (current_setting('engraft.archiving', true) IS DISTINCT FROM 'on')
