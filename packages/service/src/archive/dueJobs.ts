@@ -35,32 +35,28 @@ export async function lockDueJobs(
  * since their versions name them. A job that was refunded since waits until that month is due, too.
  */
 function dueJobs(db: Kysely<Database>, afterMonths: number): SelectQueryBuilder<Database, 'jobs', object> {
-  return db
-    .selectFrom('jobs')
-    .where('jobs.settled', '=', true)
-    .where('jobs.forgotten_at', 'is not', null)
-    .where('jobs.status', '<>', 'ready')
-    .where('jobs.updated_at', '<', staysSince(afterMonths))
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('transfers')
-            .select('transfers.id')
-            .whereRef('transfers.job_id', '=', 'jobs.id')
-            .where('transfers.created_at', '>=', staysSince(afterMonths)),
+  return (
+    db
+      .selectFrom('jobs')
+      .where('jobs.settled', '=', true)
+      .where('jobs.forgotten_at', 'is not', null)
+      .where('jobs.status', '<>', 'ready')
+      .where('jobs.updated_at', '<', staysSince(afterMonths))
+      // For each job by itself: as a join it might read all transfers that are younger.
+      .where(
+        sql<boolean>`coalesce((select max(created_at) from transfers where job_id = jobs.id)
+        < ${staysSince(afterMonths)}, true)`,
+      )
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('kept_adapters')
+              .select('kept_adapters.job_id')
+              .whereRef('kept_adapters.job_id', '=', 'jobs.id'),
+          ),
         ),
-      ),
-    )
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('kept_adapters')
-            .select('kept_adapters.job_id')
-            .whereRef('kept_adapters.job_id', '=', 'jobs.id'),
-        ),
-      ),
-    )
-    .orderBy('jobs.updated_at');
+      )
+      .orderBy('jobs.updated_at')
+  );
 }
