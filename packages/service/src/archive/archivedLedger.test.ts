@@ -28,7 +28,8 @@ after(async () => {
 
 const afterMonths = 3;
 const months = fc.integer({ min: 0, max: 7 });
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+/** Whole hundredths: nearly all random doubles are too small to be a share of anything. */
+const percent = fc.integer({ min: 0, max: 100 });
 const history = fc.array(
   fc.record({
     ofFirst: fc.boolean(),
@@ -37,8 +38,8 @@ const history = fc.array(
     endedMonthsAgo: months,
     lastedMonths: fc.integer({ min: 0, max: 2 }),
     reserved_microusd: fc.integer({ min: 1, max: 1_000 }),
-    chargedShare: share,
-    refund: fc.option(fc.record({ monthsLater: fc.integer({ min: 0, max: 7 }), share })),
+    chargedPercent: percent,
+    refund: fc.option(fc.record({ monthsLater: fc.integer({ min: 0, max: 7 }), percent })),
   }),
   { maxLength: 8 },
 );
@@ -46,9 +47,9 @@ const history = fc.array(
 type Step = (typeof history extends fc.Arbitrary<(infer Each)[]> ? Each : never) & object;
 
 function toOldJob(step: Step): OldJob {
-  const { isLearning, isReadable, endedMonthsAgo, lastedMonths, reserved_microusd, chargedShare, refund } = step;
-  const chargedMicrousd = Math.floor(reserved_microusd * chargedShare);
-  const refunded = refund === null ? 0 : Math.floor(chargedMicrousd * refund.share);
+  const { isLearning, isReadable, endedMonthsAgo, lastedMonths, reserved_microusd, chargedPercent, refund } = step;
+  const chargedMicrousd = Math.floor((reserved_microusd * chargedPercent) / 100);
+  const refunded = refund === null ? 0 : Math.floor((chargedMicrousd * refund.percent) / 100);
   const monthsAgo = Math.max(0, endedMonthsAgo - (refund?.monthsLater ?? 0));
   return {
     kind: isLearning ? 'internalization' : 'inference',
