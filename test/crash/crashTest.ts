@@ -1,7 +1,8 @@
-import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { attachEmbeddedPostgres } from '@engraft/service';
 import { findAftermath, findDoubleCharges } from '@engraft/service/testing/aftermath.js';
 import { answerWith, type FaultyTeacher, startFaultyTeacher } from '@engraft/service/testing/faultyTeacher.js';
@@ -83,6 +84,7 @@ export class CrashTest {
       ENGRAFT_TEACHER_MODEL: 'elsewhere',
       ...bucket?.environment,
       ENGRAFT_JOB_RETENTION_DAYS: '30',
+      ENGRAFT_ARCHIVE_AFTER_MONTHS: '3',
       ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'fatal',
     });
     const release = async (): Promise<void> => {
@@ -233,16 +235,31 @@ export class CrashTest {
 
   /** Once it has caught up: whether every receipt has its job, and nothing is left behind. */
   async findFaults(): Promise<Faults> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `SELECT id FROM jobs WHERE NOT EXISTS
-         (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')`,
-    );
-    const jobs = rows.map(({ id }) => id).sort();
+    const jobs = await this.#jobs();
+    const twice = jobs.filter((id, index) => id === jobs[index + 1]).map((id) => `job ${id} is in two places`);
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
     const lostJobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    const doubleCharges = [...unasked, ...(await findDoubleCharges(this.databaseUrl))];
+    const doubleCharges = [...twice, ...unasked, ...(await findDoubleCharges(this.databaseUrl))];
     return { lost_jobs: lostJobs, double_charges: doubleCharges, left_behind: await this.#findAftermath() };
+  }
+
+  /** The ids of all jobs, in the tables and in archives; sorted. Imported ones were not asked for. */
+  async #jobs(): Promise<string[]> {
+    // Of one moment: a round of retention may be archiving.
+    const { rows } = await this.database.query<{ ids: string[]; files: string[] }>(
+      `SELECT
+         ARRAY(SELECT id FROM jobs WHERE NOT EXISTS
+           (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')) AS ids,
+         ARRAY(SELECT file FROM archives WHERE moved_at IS NOT NULL) AS files`,
+    );
+    const { ids = [], files = [] } = rows[0] ?? {};
+    for (const file of files) {
+      const content = gunzipSync(await readFile(path.join(this.dataFolder, 'archive', file)));
+      const lines = content.toString().trim().split('\n');
+      ids.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id));
+    }
+    return ids.sort();
   }
 
   /** The things that are still there when retention has had time for its first round, which no start waits for. */

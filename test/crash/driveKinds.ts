@@ -157,6 +157,38 @@ export const longAgo: Drive = {
   },
 };
 
+/** Seven months pass for all that has ended, but for versions: the next round archives it. */
+export const monthsAgo: Drive = {
+  by: 'start',
+  prepare: async (test) => {
+    await test.ask();
+    await test.settled();
+    test.askNoMore();
+    await test.database.query(`
+      BEGIN;
+      SET LOCAL session_replication_role = replica;
+      SET LOCAL timezone = 'UTC';
+      UPDATE transfers SET created_at = transfers.created_at - interval '7 months' FROM jobs
+        WHERE jobs.id = job_id AND settled AND status <> 'ready';
+      UPDATE jobs SET updated_at = updated_at - interval '7 months' WHERE settled AND status <> 'ready';
+      UPDATE subjects SET created_at = created_at - interval '7 months';
+      DELETE FROM monthly_spending;
+      INSERT INTO monthly_spending (project_id, month, spent_microusd, learning_microusd)
+        SELECT project_id, month, sum(spent), sum(learning) FROM (
+          SELECT accounts.project_id, date_trunc('month', transfers.created_at)::date AS month,
+            CASE accounts.id WHEN to_account THEN amount_microusd ELSE -amount_microusd END AS spent,
+            CASE WHEN transfers.kind = 'post' AND jobs.kind = 'internalization' THEN amount_microusd ELSE 0 END AS learning
+          FROM accounts JOIN transfers ON accounts.id IN (from_account, to_account)
+            LEFT JOIN jobs ON jobs.id = transfers.job_id
+          WHERE accounts.kind = 'spent'
+          UNION ALL
+          SELECT project_id, month, received_microusd - sent_microusd, learning_microusd
+          FROM accounts JOIN archived_sums ON account_id = accounts.id WHERE accounts.kind = 'spent'
+        ) AS entries GROUP BY project_id, month;
+      COMMIT`);
+  },
+};
+
 /** Imports a subject of this installation under another name. */
 export const subjectImport: Drive = {
   by: 'command',

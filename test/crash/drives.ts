@@ -13,6 +13,7 @@ import {
   firstStart,
   longAgo,
   lost,
+  monthsAgo,
   onAdmission,
   orphanedJob,
   passage,
@@ -152,6 +153,9 @@ export const drives: Readonly<Record<Exclude<CrashPoint, BucketCrashPoint>, Driv
   'deletion.removed': deletion,
   'adapter.deletion_recorded': deletion,
   'jobs.forgotten': longAgo,
+  'archive.begun': monthsAgo,
+  'archive.written': monthsAgo,
+  'archive.moved': monthsAgo,
   'rehearsals.forgotten': deletion,
   'remnant.removed': remnant,
 };

@@ -92,6 +92,9 @@ export const crashPoints = {
   'deletion.object_removed': 'the end of one file of an adapter in the bucket',
   'adapter.deletion_recorded': 'that the files of its versions are gone',
   'jobs.forgotten': 'the end of what jobs of long ago said',
+  'archive.begun': 'the name of the next file of archived jobs',
+  'archive.written': 'a file of jobs that are still in the tables',
+  'archive.moved': 'the end of the jobs in the tables, and their sums',
   'rehearsals.forgotten': 'the end of questions that nobody would rehearse any more',
   'remnant.removed': 'the end of what a copy or a deletion left long ago',
 } as const satisfies Readonly<Record<string, string>>;

@@ -44,7 +44,8 @@ export async function endAdapterRecord(trx: Transaction<Database>, jobId: string
 export async function recordLeftAdapter(db: Kysely<Database>, jobId: string, adapterHash: string): Promise<void> {
   await db
     .insertInto('kept_adapters')
-    .values({ adapter_hash: adapterHash, job_id: jobId })
+    // NULL if the job is archived, as for an import without jobs.
+    .values({ adapter_hash: adapterHash, job_id: sql<string | null>`(select id from jobs where id = ${jobId})` })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   crashPoint('adapter.left_recorded');

@@ -9,6 +9,7 @@ import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
 import { openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
+import { archiveEndedJobs } from '../archive/archiveEndedJobs.js';
 import { thisOperator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
 import { eraseSubject } from '../erasure/eraseSubject.js';
@@ -18,6 +19,7 @@ import { verifyLedger } from '../ledger/verifyLedger.js';
 import { openInstallation } from '../startup/installation.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { withEmptyDatabase } from '../testing/emptyDatabase.js';
+import { makeOldJob } from '../testing/oldJob.js';
 import { schemaRules, tableContents } from '../testing/tableContents.js';
 import { countUnits, plentyOfJobs } from '../testing/testApp.js';
 import { openBackupSource, reading, type BackupSource } from '../testing/testBackup.js';
@@ -59,10 +61,24 @@ describe('backup and restore', () => {
     return outcome.job_id;
   }
 
+  it('forgets the name of a file of archived jobs that is yet to be written, perhaps by both installations', async () => {
+    const begun = sql`insert into archives (month, file) values ('2026-01-01', '2026-01/begun.jsonl.gz')`;
+    await begun.execute(db);
+    const { file } = await source.backUp();
+    await sql`delete from archives where moved_at is null`.execute(source.database.owner);
+    await withEmptyDatabase(source.database, async (url) => {
+      await restoreBackup({ file, dataFolder: source.newPath(), databaseUrl: url });
+      const rows = await reading(url, (restored) => restored.selectFrom('archives').select('id').execute());
+      assert.deepEqual(rows, []);
+    });
+  });
+
   it('brings back every row, rule, number and adapter in an empty folder, where keys go on working', async () => {
     const version = await source.learn(randomBytes(1_500_000));
     await source.learn('other weights', 'berta');
     await admitQuestion('waits');
+    await makeOldJob(db, source.key, { endedMonthsAgo: 4, reserved_microusd: 100, charged_microusd: 60 });
+    assert.equal(await archiveEndedJobs(db, { folder: source.newPath(), afterMonths: 3 }), 1);
     const { file, rows, adapters, missing_adapters } = await source.backUp();
     assert.deepEqual([adapters, missing_adapters], [2, []]);
     assert.equal((await stat(file)).mode & 0o777, 0o600);

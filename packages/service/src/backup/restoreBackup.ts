@@ -223,6 +223,8 @@ async function settleDown(client: pg.Client, missingAdapters: readonly string[])
        training_tokens = jobs.training_tokens - used.training_tokens
      FROM used WHERE jobs.id = used.job_id`,
   );
+  // The installation that the backup is of may have written this file since, and perhaps in a folder that both share.
+  await client.query('DELETE FROM archives WHERE moved_at IS NULL');
   await client.query('UPDATE jobs SET training_progress = NULL WHERE NOT settled AND training_progress IS NOT NULL');
 }
 

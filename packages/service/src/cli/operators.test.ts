@@ -183,7 +183,7 @@ describe('engraft for operators', () => {
       assert.match(stderr, message);
     }
     const unknown = await engraft('credit', 'refund', '--reason', 'x', '--job', 'job_none');
-    assert.deepEqual([unknown.status, unknown.stderr], [1, "engraft: there is no job 'job_none'\n"]);
+    assert.deepEqual([unknown.status, unknown.stderr], [1, "engraft: there is no job 'job_none', or it is archived\n"]);
   });
 
   it('erases a subject or a tenant, with a reason in the audit log, and says what was there', async () => {

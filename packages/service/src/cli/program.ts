@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addArchiveCommands } from './commands/archive.js';
 import { addAskCommand } from './commands/ask.js';
 import { addAuditCommands } from './commands/audit.js';
 import { addBackupCommands } from './commands/backup.js';
@@ -39,6 +40,7 @@ export function createProgram(): Command {
   addVersionCommands(program);
   addErasureCommands(program);
   addLedgerCommands(program);
+  addArchiveCommands(program);
   addAuditCommands(program);
   addConsoleCommands(program);
   addLearnCommand(program);

@@ -91,6 +91,24 @@ test('trainers train the weights that the embedded engine answers with', () => {
   assert.equal(read({ ENGRAFT_WEIGHTS: 'f32' }).weights, 'f32');
 });
 
+test('months are archived only where told, and only when their jobs cannot be read any more', () => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig({ data: '/data' }, env).archive;
+  assert.deepEqual(read({}), { afterMonths: null, folder: '/data/archive' });
+  const kept = { ENGRAFT_ARCHIVE_AFTER_MONTHS: '3', ENGRAFT_JOB_RETENTION_DAYS: '93' };
+  assert.deepEqual(read({ ...kept, ENGRAFT_ARCHIVE_DIR: '/old' }), { afterMonths: 3, folder: '/old' });
+  for (const [env, message] of [
+    [{ ENGRAFT_ARCHIVE_AFTER_MONTHS: '2' }, /^ENGRAFT_ARCHIVE_AFTER_MONTHS must be at least 3: .* 90 days$/],
+    [{ ENGRAFT_ARCHIVE_AFTER_MONTHS: '1.5' }, /^ENGRAFT_ARCHIVE_AFTER_MONTHS must be a whole number of months/],
+    [{ ENGRAFT_JOB_RETENTION_DAYS: '' }, /^ENGRAFT_JOB_RETENTION_DAYS is needed with ENGRAFT_ARCHIVE_AFTER_MONTHS/],
+    [
+      { ENGRAFT_JOB_RETENTION_DAYS: '94' },
+      /^ENGRAFT_ARCHIVE_AFTER_MONTHS must not be shorter than ENGRAFT_JOB_RETENTION_DAYS.* at most 93 days$/,
+    ],
+  ] as const) {
+    assert.throws(() => read({ ...kept, ...env }), { constructor: UsageError, message });
+  }
+});
+
 test('what cannot be meant is refused by the name of its variable', () => {
   const refused: readonly (readonly [string, string, RegExp])[] = [
     ['ENGRAFT_TRAINER_URL', 'a:8090', /^ENGRAFT_TRAINER_URL must be one address that starts with http/],

@@ -6,6 +6,7 @@ import { adapterStoreVariables, bucketConfigOf, type BucketConfig } from './adap
 import { missingOfStripe, stripeConfigOf, stripeVariables, type StripeConfig } from './stripeConfig.js';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
 import { addressList } from './addressList.js';
+import { archiveConfigOf, archiveVariables, faultOfArchive, type ArchiveConfig } from './archiveConfig.js';
 import { vllmConfigOf, vllmVariables, type VllmConfig } from './vllmConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
@@ -50,6 +51,7 @@ export interface Config {
   readonly chatWaitMs: number;
   /** Jobs are forgotten this many days after their end. `null` means never. */
   readonly jobRetentionDays: number | null;
+  readonly archive: ArchiveConfig;
   readonly open_jobs: OpenJobLimits;
   readonly logLevel: (typeof logLevels)[number];
 }
@@ -117,6 +119,7 @@ const environment = z.object({
   ...stripeVariables,
   ...tracingVariables,
   ...adapterStoreVariables,
+  ...archiveVariables,
   ENGRAFT_WEIGHTS: oneOf(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
@@ -156,8 +159,8 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const parsed = environment.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new UsageError(describeFirstIssue(parsed.error));
   const values = parsed.data;
-  const missing = missingOfTeacher(values) ?? missingOfStripe(values);
-  if (missing !== null) throw new UsageError(missing);
+  const fault = missingOfTeacher(values) ?? missingOfStripe(values) ?? faultOfArchive(values);
+  if (fault !== null) throw new UsageError(fault);
   const dataFolder = path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR);
   const vllm = values.ENGRAFT_ENGINE === 'vllm' ? vllmConfigOf(values, dataFolder) : null;
   if (values.ENGRAFT_ENGINE === 'vllm' && vllm === null) {
@@ -190,6 +193,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     tracing: tracingConfigOf(values),
     chatWaitMs: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
     jobRetentionDays: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
+    archive: archiveConfigOf(values, dataFolder),
     open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
     logLevel: values.ENGRAFT_LOG_LEVEL,
   };

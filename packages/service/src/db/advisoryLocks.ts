@@ -12,4 +12,6 @@ export const advisoryLocks = {
   backup: 7_345_013,
   /** Held by the session that stops an unused embedded server. */
   watcher: 7_345_014,
+  /** Held by whoever archives jobs. */
+  archive: 7_345_015,
 } as const;

@@ -41,6 +41,35 @@ export interface MonthlySpendingTable {
   learning_microusd: number;
 }
 
+/** A file of archived jobs. Without `moved_at` it says nothing yet: its jobs are in the tables. */
+export interface ArchivesTable {
+  id: GeneratedAlways<number>;
+  /** The first day of the calendar month (UTC) in which its jobs ended. */
+  month: Date;
+  /** In the folder of archives. */
+  file: string;
+  begun_at: Timestamp;
+  /** Set with all that follows, by `archive_jobs`. */
+  moved_at: GeneratedAlways<Date | null>;
+  jobs: GeneratedAlways<number | null>;
+  transfers: GeneratedAlways<number | null>;
+  /** The sum of its transfers. */
+  amount_microusd: GeneratedAlways<number | null>;
+  size_bytes: GeneratedAlways<number | null>;
+  sha256: GeneratedAlways<Buffer | null>;
+}
+
+/** Sums of the transfers that were archived. Only `archive_jobs` changes them. */
+export interface ArchivedSumsTable {
+  account_id: GeneratedAlways<string>;
+  /** The first day of a calendar month (UTC), in which the transfers were made. */
+  month: GeneratedAlways<Date>;
+  received_microusd: GeneratedAlways<number>;
+  sent_microusd: GeneratedAlways<number>;
+  /** The part of `received_microusd` that learning jobs were charged. */
+  learning_microusd: GeneratedAlways<number>;
+}
+
 /** Credit that was bought. */
 export interface CreditPurchasesTable {
   /** One payment at Stripe. */

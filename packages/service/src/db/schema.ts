@@ -8,7 +8,14 @@ import type {
   MemberRolesTable,
   MembersTable,
 } from './consoleTables.js';
-import type { AccountsTable, CreditPurchasesTable, MonthlySpendingTable, TransfersTable } from './ledgerTables.js';
+import type {
+  AccountsTable,
+  ArchivedSumsTable,
+  ArchivesTable,
+  CreditPurchasesTable,
+  MonthlySpendingTable,
+  TransfersTable,
+} from './ledgerTables.js';
 
 /**
  * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD. A bigint column is read as a
@@ -242,6 +249,8 @@ export interface Database {
   accounts: AccountsTable;
   transfers: TransfersTable;
   monthly_spending: MonthlySpendingTable;
+  archives: ArchivesTable;
+  archived_sums: ArchivedSumsTable;
   credit_purchases: CreditPurchasesTable;
   clock: ClockTable;
   audit_events: AuditEventsTable;

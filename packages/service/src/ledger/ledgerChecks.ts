@@ -1,4 +1,7 @@
-/** The invariants of the ledger, as statements that select a sentence for every row that breaks them. */
+/**
+ * The invariants of the ledger, as statements that select a sentence for every row that breaks them. Archived transfers
+ * count by their sums.
+ */
 import { sql, type RawBuilder } from 'kysely';
 
 export interface Difference {
@@ -36,6 +39,13 @@ export const wholeChecks: readonly RawBuilder<Difference>[] = [
       ) as open_jobs group by project_id
     ) as sums using (project_id)
     where kind = 'reserved' and balance_microusd <> coalesce(open_microusd, 0)`,
+  sql`
+    select format('the archives hold %s micro-USD; of accounts, %s were received and %s sent',
+                  moved, received, sent) as difference
+    from (select coalesce(sum(amount_microusd), 0) as moved from archives) as files,
+      (select coalesce(sum(received_microusd), 0) as received, coalesce(sum(sent_microusd), 0) as sent
+        from archived_sums) as sums
+    where moved <> received or moved <> sent`,
 ];
 
 const ofProjects = (inSlice: InSlice) => [
@@ -58,6 +68,10 @@ const ofProjects = (inSlice: InSlice) => [
         from jobs join transfers on job_id = jobs.id
         where jobs.kind = 'internalization' and transfers.kind = 'post'
           and project_id in (select id from projects where ${inSlice})
+      union all
+      select project_id, month::timestamp at time zone 'utc', received_microusd - sent_microusd, learning_microusd
+        from accounts join archived_sums on account_id = accounts.id
+        where accounts.kind = 'spent' and project_id in (select id from projects where ${inSlice})
     ), sums as (
       select project_id, date_trunc('month', created_at at time zone 'utc')::date as month,
         sum(spent) as spent, sum(learning) as learning
@@ -76,9 +90,18 @@ const ofAccounts = (inSlice: InSlice) => [
                   id, balance_microusd, moved) as difference
     from accounts, lateral (
       select coalesce((select sum(amount_microusd) from transfers where to_account = accounts.id), 0)
-        - coalesce((select sum(amount_microusd) from transfers where from_account = accounts.id), 0) as moved
+        - coalesce((select sum(amount_microusd) from transfers where from_account = accounts.id), 0)
+        + coalesce((select sum(received_microusd - sent_microusd) from archived_sums
+          where account_id = accounts.id), 0) as moved
     ) as sums
     where ${inSlice} and balance_microusd <> moved`,
+  sql<Difference>`
+    select format('account %s kept %s micro-USD of archived jobs, which are settled', id, left_over) as difference
+    from accounts, lateral (
+      select coalesce(sum(received_microusd - sent_microusd), 0) as left_over
+      from archived_sums where account_id = accounts.id
+    ) as archived
+    where ${inSlice} and kind = 'reserved' and left_over <> 0`,
   sql<Difference>`
     select format('account %s is negative: %s micro-USD', id, balance_microusd) as difference
     from accounts where ${inSlice} and kind <> 'issued' and balance_microusd < 0`,

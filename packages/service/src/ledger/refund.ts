@@ -16,6 +16,7 @@ export type RefundJobOutcome =
   /** By an earlier refund of this job. There is only one. */
   | { readonly kind: 'refunded_before'; readonly project_id: string; readonly refunded_microusd: number }
   | { readonly kind: 'above_charge'; readonly charged_microusd: number }
+  /** Or it is archived. */
   | { readonly kind: 'not_found' };
 
 /**
@@ -29,6 +30,8 @@ export async function refundJob(db: Kysely<Database>, refund: JobRefund): Promis
       .selectFrom('jobs')
       .select(['project_id', 'charged_microusd', 'settled'])
       .where('id', '=', refund.job_id)
+      // It is waited for, if it is being archived.
+      .modifyEnd(sql`for key share`)
       .executeTakeFirst();
     if (job === undefined) return { kind: 'not_found' };
     const { project_id } = job;

@@ -80,7 +80,14 @@ describe('rounds of retention', () => {
       },
     };
     const logger = pino({ level: 'silent' });
-    const retention = startRetention({ db: database.db, store: slow, dataFolder, logger, jobRetentionDays: null });
+    const retention = startRetention({
+      db: database.db,
+      store: slow,
+      dataFolder,
+      logger,
+      jobRetentionDays: null,
+      archive: { afterMonths: null, folder: '' },
+    });
     while (removed.length === 0) await sleep(10);
     await retention.stop();
     assert.ok(removed.length < hashes.length, `${removed.length} of ${hashes.length}`);

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { archiveEndedJobs } from '../archive/archiveEndedJobs.js';
 import { isClockSteady } from '../clock/observeClock.js';
+import type { ArchiveConfig } from '../config/archiveConfig.js';
 import type { Database } from '../db/schema.js';
 import { dropCopies } from './dropCopies.js';
 import { correctDeadlines } from './correctDeadlines.js';
@@ -23,6 +25,7 @@ export interface RetentionOptions {
   readonly logger: Logger;
   /** How long after their end jobs are forgotten. `null` for never. */
   readonly jobRetentionDays: number | null;
+  readonly archive: ArchiveConfig;
 }
 
 export interface Retention {
@@ -31,9 +34,9 @@ export interface Retention {
 }
 
 /**
- * Renews the hosting of versions, deletes files that nobody needs any more, and forgets what need not be kept, now and
- * every five minutes. Nobody waits for the first round: a version that is asked for before its turn is handled then,
- * see `settleDeadline`.
+ * Renews the hosting of versions, deletes files that nobody needs any more, forgets what need not be kept, and archives
+ * closed months, now and every five minutes. Nobody waits for the first round: a version that is asked for before its
+ * turn is handled then, see `settleDeadline`.
  */
 export function startRetention(options: RetentionOptions): Retention {
   const stopping = new AbortController();
@@ -55,7 +58,7 @@ export function startRetention(options: RetentionOptions): Retention {
 
 /** A duty that fails is repeated in the next round, and does not stop the others. */
 async function round(options: RetentionOptions, stopping: AbortSignal): Promise<void> {
-  const { db, store, dataFolder, logger, jobRetentionDays } = options;
+  const { db, store, dataFolder, logger, jobRetentionDays, archive } = options;
   /** Logs how much was done, under this name. */
   const duty = async (name: string, work: () => Promise<number>): Promise<void> => {
     if (stopping.aborted) return;
@@ -82,4 +85,7 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
   await duty('forgotten_rehearsals', () => forgetRehearsals(db, stopping));
   if (jobRetentionDays === null) return;
   await duty('forgotten_jobs', () => forgetEndedJobs(db, jobRetentionDays, stopping));
+  const { afterMonths, folder } = archive;
+  if (afterMonths === null) return;
+  await duty('archived_jobs', () => archiveEndedJobs(db, { afterMonths, folder }, stopping));
 }

@@ -110,11 +110,12 @@ export async function runService(
     const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
     running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
-      const { dataFolder, jobRetentionDays } = config;
+      const { dataFolder, jobRetentionDays, archive } = config;
       const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
       running.store = store;
       await adoptModelOf(parts, store);
-      running.retention = startRetention({ db: installation.db, store, dataFolder, logger, jobRetentionDays });
+      const kept = { jobRetentionDays, archive };
+      running.retention = startRetention({ db: installation.db, store, dataFolder, logger, ...kept });
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) running.app = await openApi(parts, running.worker ?? null);

@@ -5,6 +5,7 @@ import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
 import { storeMark } from '../adapterStore/adapterStore.js';
 import { openFolderStore } from '../adapterStore/folderStore.js';
+import { verifyArchives } from '../archive/verifyArchives.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
@@ -28,6 +29,7 @@ export async function findAftermath(
       ...(await wrongEndings(db)),
       ...(await doubleCharges(db)),
       ...(await (bucket === undefined ? adapterFaults(db, dataFolder) : bucketFaults(db, bucket))),
+      ...(await archiveFaults(db, dataFolder)),
       ...(await leftFiles(dataFolder)),
     ];
   } finally {
@@ -115,6 +117,20 @@ async function areWhole(contentHash: string, files: readonly (readonly [string, 
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Files of archived jobs that are not as the database has recorded them, and files that it does not know. */
+async function archiveFaults(db: Kysely<Database>, dataFolder: string): Promise<string[]> {
+  const folder = path.join(dataFolder, 'archive');
+  const { differences } = await verifyArchives(db, folder);
+  const rows = await db.selectFrom('archives').select(['file', 'moved_at']).execute();
+  const begun = rows
+    .filter(({ moved_at }) => moved_at === null)
+    .map(({ file }) => `${file} was begun, and is not recorded`);
+  const known = new Set(rows.map(({ file }) => path.join(folder, file)));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  return [...differences, ...begun, ...files.filter((file) => !known.has(file)).map((file) => `${file} is an orphan`)];
 }
 
 /** Work of jobs that have ended, and what a process writes on its way to a file's name. */

@@ -24,6 +24,8 @@ export async function findHalfStates(db: Kysely<Database>): Promise<StateReport>
     union all
     select 'subject that no job named: ' || name from subjects
       where not exists (select from jobs where subject_ref = subjects.id)
+        -- Its jobs may be archived.
+        and created_at >= coalesce((select max(month) + interval '1 month' from archives), '-infinity')
     union all
     select 'balances hold more or less than the open jobs: ' || project_id from accounts
       where kind = 'reserved' and balance_microusd <>

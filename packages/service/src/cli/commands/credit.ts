@@ -119,7 +119,7 @@ async function refundOneJob(options: RefundOptions, operator: Operator, jobRefun
         return { action: 'credit.refund', project_id, target: job_id, details: { refunded_microusd } };
       },
     );
-    if (outcome.kind === 'not_found') throw new CommandFailure(`there is no job '${job_id}'`);
+    if (outcome.kind === 'not_found') throw new CommandFailure(`there is no job '${job_id}', or it is archived`);
     if (outcome.kind === 'above_charge') {
       throw new CommandFailure(`job ${job_id} was charged ${formatUsd(outcome.charged_microusd)}: no more is refunded`);
     }

@@ -28,6 +28,8 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
   transfers: ['SELECT', 'INSERT'],
   monthly_spending: ['SELECT'],
+  archives: ['SELECT', 'INSERT (month)', 'INSERT (file)'],
+  archived_sums: ['SELECT'],
   credit_purchases: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],
   members: ['SELECT', 'INSERT', 'UPDATE'],
@@ -42,6 +44,9 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
     ),
   ],
 };
+
+/** The functions that do with their owner's rights what the role may not do itself. Nobody else may run them. */
+const functions: readonly string[] = ['archive_jobs'];
 
 /**
  * All tables with the service's data, except for its adapters. The record of migrations says only how the data is kept.
@@ -72,9 +77,21 @@ export async function missingGrants(client: pg.Client, schema: string): Promise<
   );
   return [
     ...(schemas[0]?.usable === true ? [] : [`GRANT USAGE ON SCHEMA ${schema} TO ${serviceRole}`]),
+    ...(await missingFunctions(client, schema)).map((name) => `GRANT EXECUTE ON FUNCTION ${name} TO ${serviceRole}`),
     ...Object.entries(privileges).flatMap(([table, wanted]) => {
       const missing = wanted.filter((privilege) => !granted.has(`${privilege} ON ${table}`));
       return missing.length === 0 ? [] : [`GRANT ${missing.join(', ')} ON ${schema}.${table} TO ${serviceRole}`];
     }),
   ];
+}
+
+/** As SQL names them, with the types of what they are given. */
+async function missingFunctions(client: pg.Client, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT pg_proc.oid::regprocedure::text AS name FROM pg_proc, pg_roles
+    WHERE rolname = $1 AND pronamespace = $2::regnamespace AND proname = ANY ($3::text[])
+      AND NOT EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = pg_roles.oid AND privilege_type = 'EXECUTE')`,
+    [serviceRole, schema, functions],
+  );
+  return rows.map(({ name }) => name);
 }
