@@ -8,7 +8,7 @@ import { root } from '../lib/measure.mjs';
 import { question, repeat } from '../lib/questions.mjs';
 import { quantile } from '../lib/statistics.mjs';
 
-/** What one worker answers at once. */
+/** A worker answers eight requests at once. */
 const clientsOfAWorker = 8;
 
 /**
@@ -44,7 +44,7 @@ export async function measureApis(fleet, { counts, connections, seconds, rounds 
   return cells.map(({ loads, ...cell }) => ({ ...cell, ...summarise(loads) }));
 }
 
-/** What several loads at the same time were together. */
+/** Several loads at the same time, as one. */
 function asOne(loads) {
   return {
     latencies: loads.flatMap(({ latencies }) => latencies),

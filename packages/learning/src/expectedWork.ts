@@ -21,9 +21,9 @@ export interface ExpectedWork extends ExpectedTokens {
 }
 
 /**
- * Of a passage, and for each of its characters, as the rules of English ask according to the text. Fitted to the usage
- * of ten learning jobs of the shipped model, of 86 to 1,374 characters of bench/learning/passages.jsonl and
- * examples/lamp.txt. What was read before and is charged as cached is left out.
+ * The rules of English ask according to the text: so much of any passage, and so much for each of its characters.
+ * Fitted to the usage of ten learning jobs of the shipped model, of 86 to 1,374 characters of
+ * bench/learning/passages.jsonl and examples/lamp.txt. Input that is charged as cached is left out.
  */
 const ofEnglishTeacher = {
   readTokens: { once: 4_700, perChar: 22.3 },
@@ -31,7 +31,7 @@ const ofEnglishTeacher = {
   factCount: { once: 4.4, perChar: 0.0145 },
 };
 
-/** Tokens in a job of a passage of 1,043 characters: of a rehearsed row, of the dev questions, and of everything that the gate asks. */
+/** Tokens in one job: of a rehearsed row, of the dev questions, and of everything that the gate asks. */
 const counted = {
   rowTokens: 50,
   devTokens: 180,
