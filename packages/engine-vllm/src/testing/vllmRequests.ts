@@ -25,6 +25,14 @@ export function vllmRequests(url: () => string): VllmRequests {
   return { load, unload, listed };
 }
 
+/** Far longer than anything takes but the start of a server. */
+const patienceMs = 120_000;
+
+/** @throws Error if it takes too long */
 export async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(50);
+  const deadlineMs = performance.now() + patienceMs;
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${patienceMs} ms`);
+    await sleep(50);
+  }
 }
