@@ -36,8 +36,12 @@ export default async function bench(args) {
   for (const name of names) {
     const at = withLoadNote(machine());
     const fleet = await openFleet();
-    const figures = await parts[name](fleet, plan);
-    await fleet.close();
+    let figures;
+    try {
+      figures = await parts[name](fleet, plan);
+    } finally {
+      await fleet.close();
+    }
     results[name] = { machine: at, ...settingsOf(name, plan), figures };
     print(name, figures);
     writeResults('scale', results);

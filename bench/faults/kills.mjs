@@ -3,14 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { attachEmbeddedPostgres } from '../../packages/service/dist/index.js';
 import { engraft, enginesOf, killDatabase, startService } from '../../test/dist/crash/serviceProcess.js';
 import { root } from '../lib/measure.mjs';
 import { lookAfterwards } from './afterwards.mjs';
 import { Askers } from './askers.mjs';
-import { messageOf, nothingYet } from './report.mjs';
+import { injectFaults } from './injectFaults.mjs';
+import { nothingYet } from './report.mjs';
 
 const longestCalmMs = 3_000;
 
@@ -51,31 +51,22 @@ export async function killAtRandom({ seed, minutes, kills }) {
   await engraft(dataFolder, 'project', 'set', 'default', 'requests_per_minute=60000');
   const passage = readFileSync(join(root, 'examples/lamp.txt'), 'utf8');
   const askers = new Askers(() => service.client, passage);
-  askers.begin();
   const deadlineMs = performance.now() + (minutes ?? 0) * 60_000;
-  const names = Object.keys(victims);
-  const isOver = () => (minutes === undefined ? figures.faults >= kills : performance.now() > deadlineMs);
-  try {
-    await askers.nextAnswer();
-    while (!isOver()) {
-      await delay(random.next() * longestCalmMs);
-      const victim = names[figures.faults % names.length];
-      figures.faults += 1;
-      const beganMs = performance.now();
-      service = await victims[victim](service, start, dataFolder);
-      await askers.nextAnswer();
-      const seconds = (performance.now() - beganMs) / 1e3;
-      figures.recoveries_s.push(seconds);
-      figures.recoveries.push({ victim, seconds });
-      console.log(`${victim}: answered again after ${seconds.toFixed(1)} s`);
-    }
-    await askers.end();
-  } catch (error) {
-    askers.abandon();
-    figures.failures.push({ what: messageOf(error), repeat });
-  }
-  // A client that gave up is told of once.
-  for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat });
+  await injectFaults({
+    askers,
+    victims: Object.fromEntries(
+      Object.entries(victims).map(([name, strike]) => [
+        name,
+        async () => {
+          service = await strike(service, start, dataFolder);
+        },
+      ]),
+    ),
+    calmMs: () => random.next() * longestCalmMs,
+    isOver: () => (minutes === undefined ? figures.faults >= kills : performance.now() > deadlineMs),
+    figures,
+    repeat,
+  });
   const status = await service.stop();
   if (status !== 0) figures.failures.push({ what: `the service stopped with status ${status}`, repeat });
   const database = await attachEmbeddedPostgres(dataFolder);

@@ -1,10 +1,10 @@
 // Two API processes and two workers on one database, each of which is killed in turn while clients ask and learn.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { lookAfterwards } from '../faults/afterwards.mjs';
 import { Askers } from '../faults/askers.mjs';
-import { messageOf, nothingYet } from '../faults/report.mjs';
+import { injectFaults } from '../faults/injectFaults.mjs';
+import { nothingYet } from '../faults/report.mjs';
 import { root } from '../lib/measure.mjs';
 
 const calmMs = 2_000;
@@ -21,27 +21,15 @@ export async function killEach(fleet, { rounds }) {
   const nextClient = () => processes.apis[(turn += 1) % 2].client;
   const askers = new Askers(nextClient, readFileSync(join(root, 'examples/lamp.txt'), 'utf8'));
   const victims = victimsOf(fleet, processes);
-  askers.begin();
-  try {
-    await askers.nextAnswer();
-    for (let fault = 0; fault < rounds * Object.keys(victims).length; fault += 1) {
-      await delay(calmMs);
-      const victim = Object.keys(victims)[fault % Object.keys(victims).length];
-      const beganMs = performance.now();
-      await victims[victim]();
-      await askers.nextAnswer();
-      const seconds = (performance.now() - beganMs) / 1e3;
-      figures.faults += 1;
-      figures.recoveries_s.push(seconds);
-      figures.recoveries.push({ victim, seconds });
-      console.log(`${victim}: answered again after ${seconds.toFixed(1)} s`);
-    }
-    await askers.end();
-  } catch (error) {
-    askers.abandon();
-    figures.failures.push({ what: messageOf(error), repeat: repeatCommand });
-  }
-  for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat: repeatCommand });
+  const count = rounds * Object.keys(victims).length;
+  await injectFaults({
+    askers,
+    victims,
+    calmMs: () => calmMs,
+    isOver: () => figures.faults >= count,
+    figures,
+    repeat: repeatCommand,
+  });
   for (const each of [...processes.workers, ...processes.apis]) await each.stop();
   const { databaseUrl, dataFolder } = fleet;
   await lookAfterwards({ databaseUrl, dataFolder, receipts: askers.receipts(), figures, repeat: repeatCommand });

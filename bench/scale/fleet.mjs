@@ -31,6 +31,12 @@ export async function openFleet() {
     ENGRAFT_PROJECT_OPEN_JOBS: '999999',
     ENGRAFT_OPEN_JOBS: '999999',
   };
+  const started = [];
+  const keep = async (starting) => {
+    const process = await starting;
+    started.push(process);
+    return process;
+  };
   await command(env, 'project', 'create', 'bench');
   await command(env, 'project', 'set', 'bench', 'requests_per_minute=600000');
   await command(env, 'credit', 'grant', '--project', 'bench', '--usd', '1000000');
@@ -40,11 +46,13 @@ export async function openFleet() {
     databaseUrl: database.url,
     dataFolder: env.ENGRAFT_DATA_DIR,
     authorization: `Bearer ${secret}`,
-    startApi: () => startApi(env, secret),
-    startWorker: () => startWorker(env),
+    startApi: () => keep(startApi(env, secret)),
+    startWorker: () => keep(startWorker(env)),
     /** As a power cut would; this process starts it again. */
     killDatabase: () => killDatabase(databaseFolder),
+    /** Also after a failure, when processes are left. */
     close: async () => {
+      await Promise.all(started.map((each) => each.kill()));
       await database.release();
       rmSync(dataFolder, { recursive: true, force: true });
     },

@@ -246,7 +246,7 @@ export class CrashTest {
 
   /** The ids of all jobs, in the tables and in archives; sorted. Imported ones were not asked for. */
   async #jobs(): Promise<string[]> {
-    // Of one moment: a round of retention may be archiving.
+    // In one statement, since a round of retention may be archiving.
     const { rows } = await this.database.query<{ ids: string[]; files: string[] }>(
       `SELECT
          ARRAY(SELECT id FROM jobs WHERE NOT EXISTS

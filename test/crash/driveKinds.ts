@@ -177,7 +177,8 @@ export const monthsAgo: Drive = {
         SELECT project_id, month, sum(spent), sum(learning) FROM (
           SELECT accounts.project_id, date_trunc('month', transfers.created_at)::date AS month,
             CASE accounts.id WHEN to_account THEN amount_microusd ELSE -amount_microusd END AS spent,
-            CASE WHEN transfers.kind = 'post' AND jobs.kind = 'internalization' THEN amount_microusd ELSE 0 END AS learning
+            CASE WHEN transfers.kind = 'post' AND jobs.kind = 'internalization'
+              THEN amount_microusd ELSE 0 END AS learning
           FROM accounts JOIN transfers ON accounts.id IN (from_account, to_account)
             LEFT JOIN jobs ON jobs.id = transfers.job_id
           WHERE accounts.kind = 'spent'

@@ -5,9 +5,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Work that many callers want at the same time, done for all of them at once. The first is served at once. Those of the
- * same name that come meanwhile wait for it to end and are then served together, so nobody gets what was read before
- * they asked.
+ * Does work for many callers at once. The first caller of a name is served at once. Those that come meanwhile wait for
+ * that work to end, and are then served together, so nobody gets what was read before they asked.
  * @param work gives a result for each item, in their order. Where it throws, each of its callers gets that error.
  */
 export function inBatches<Item, Result>(

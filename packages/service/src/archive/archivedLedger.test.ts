@@ -121,7 +121,7 @@ test('after any history, archiving changes no balance, no sum, no chart and no f
       assert.deepEqual(await jobsOf([first, second]), staying.sort());
       archived += moved;
 
-      // What comes afterwards is added to it.
+      // Later transfers are added to these sums.
       const { project_id } = first;
       await grantCredit(db, { project_id, amount_microusd: 7, memo: 'test' });
       await makeOldJob(db, first, { endedMonthsAgo: 0, reserved_microusd: 50, charged_microusd: 20 });

@@ -61,7 +61,7 @@ describe('backup and restore', () => {
     return outcome.job_id;
   }
 
-  it('forgets the name of a file of archived jobs that is yet to be written, perhaps by both installations', async () => {
+  it('forgets the name of a file of archived jobs that both installations might write', async () => {
     const begun = sql`insert into archives (month, file) values ('2026-01-01', '2026-01/begun.jsonl.gz')`;
     await begun.execute(db);
     const { file } = await source.backUp();

@@ -27,7 +27,7 @@ export type Authentication = (request: FastifyRequest, reply: FastifyReply) => P
 export function createAuthentication(db: Kysely<Database>, strangers: StrangerLimits): Authentication {
   const accepted = createAcceptedKeys();
   const isUsable = createKeyProbe(db);
-  // Of requests with one key that come at the same time, each is answered by a query that began after it came.
+  // A query answers requests that came before it began, and no others: a key may have been revoked meanwhile.
   const findKey = inBatches(
     (secret: string) => secret,
     async (secrets) => {

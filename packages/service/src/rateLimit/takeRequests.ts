@@ -61,7 +61,7 @@ export async function takeRequests(
   crashPoint('request.counted');
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
-  // What rounding adds to a bucket is less than a millisecond.
+  // Rounding adds less than a millisecond.
   if (row.full_after_ms > windowMs + 1) await shortenBucket(db, key.id);
   const limit = row.requests_per_minute;
   return Array.from({ length: count }, (_, index) => {
