@@ -75,8 +75,9 @@ export async function startVllm(modelDir: string, maxCpuLoras: number, changes: 
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(-child.pid, 'SIGKILL');
   };
-  // A test that fails or is stopped leaves none behind.
+  // A test that fails leaves none behind, and one that takes too long, which the runner ends by SIGTERM.
   process.once('exit', killGroup);
+  process.once('SIGTERM', () => process.exit(1));
   const exited = once(child, 'exit').then(([status]) => status as number | null);
   return {
     url,
