@@ -41,6 +41,15 @@ suite('the watch over an engine', () => {
     }
   });
 
+  test('takes an answer for a sign of life', () => {
+    const watch = heard();
+    for (let time = 0; time < 10; time += 1) {
+      assert.equal(pass(watch, silenceMs - tickMs, 'calls', null), null);
+      watch.answered();
+      assert.ok(watch.responsive);
+    }
+  });
+
   test('has more patience with one that starts, and with one that gives way', () => {
     for (const watch of [new Watch(defaultBounds, 'serving'), heard('training')]) {
       assert.equal(pass(watch, 2 * silenceMs, 'load', null), null);

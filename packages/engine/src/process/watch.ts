@@ -74,8 +74,9 @@ export class Watch {
     if (progressed) this.runMs = 0;
   }
 
-  /** A call was answered. */
+  /** A call was answered, which is a sign of life, too: the thread that beats may get no processor time for a while. */
   answered(): void {
+    this.silentMs = 0;
     this.idleMs = 0;
     this.runMs = 0;
   }
