@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { after, before, describe, it } from 'node:test';
-import { sql } from 'kysely';
+import { setTimeout } from 'node:timers/promises';
+import { sql, type Kysely } from 'kysely';
 import { pino } from 'pino';
+import type { Database } from '../db/schema.js';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
@@ -55,4 +57,61 @@ describe('a lease', () => {
       context.mock.timers.reset();
     });
   });
+
+  it('stays with the run though the first attempts to extend it hang', async () => {
+    const leaseMs = 2_500;
+    const job = await claim(leaseMs);
+    const hung = withHungAttempts(database.db, 2);
+    const lease = keepLease(hung, job, leaseMs, pino({ level: 'silent' }));
+    await setTimeout(2 * leaseMs);
+    assert.equal(lease.signal.aborted, false);
+    lease.stop();
+    const stillHeld = await sql<{ held: boolean }>`
+      select lease_expires_at > now() as held from jobs where id = ${job.job_id}`.execute(database.db);
+    assert.equal(stillHeld.rows[0]?.held, true);
+  });
+
+  it('has no more than three attempts under way at once', async (context) => {
+    const leaseMs = 60_000;
+    const job = await claim(leaseMs);
+    let attempts = 0;
+    const hung = withHungAttempts(database.db, Infinity, () => (attempts += 1));
+    context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    const lease = keepLease(hung, job, leaseMs, pino({ level: 'silent' }));
+    context.mock.timers.tick(leaseMs - 1_000);
+    context.mock.timers.reset();
+    lease.stop();
+    assert.equal(attempts, 3);
+  });
 });
+
+/** A fault injector: the first updates of this database are never answered. */
+function withHungAttempts(db: Kysely<Database>, hanging: number, onAttempt?: () => void): Kysely<Database> {
+  let attempts = 0;
+  return new Proxy(db, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (property !== 'updateTable' || typeof value !== 'function') return value;
+      return (table: 'jobs') => {
+        onAttempt?.();
+        attempts += 1;
+        const query = target.updateTable(table);
+        return attempts > hanging ? query : neverAnswered(query);
+      };
+    },
+  });
+}
+
+function neverAnswered<Query extends object>(query: Query): Query {
+  return new Proxy(query, {
+    get(target, property) {
+      if (property === 'executeTakeFirstOrThrow') return () => new Promise(() => undefined);
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        const next: unknown = Reflect.apply(value, target, args);
+        return typeof next === 'object' && next !== null ? neverAnswered(next) : next;
+      };
+    },
+  });
+}

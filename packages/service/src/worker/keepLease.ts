@@ -12,7 +12,14 @@ export interface KeptLease {
   stop(): void;
 }
 
-/** Extends the lease every third of its time. The run ends with the lease, even if the database never answers. */
+/** Within the time of a lease. */
+const beatsPerLease = 5;
+const maxAttemptsAtOnce = 3;
+
+/**
+ * Extends the lease five times within its time. An attempt that hangs is not waited for, since the next one may get
+ * through. The run ends with the lease, even if the database never answers.
+ */
 export function keepLease(
   db: Kysely<Database>,
   lease: Pick<ClaimedJob, 'job_id' | 'fencing_token' | 'held_until_ms'>,
@@ -21,7 +28,8 @@ export function keepLease(
 ): KeptLease {
   const controller = new AbortController();
   let stopped = false;
-  let extending = false;
+  let attemptsAtOnce = 0;
+  let heldUntilMs = lease.held_until_ms;
 
   const stop = (): void => {
     stopped = true;
@@ -32,14 +40,14 @@ export function keepLease(
     stop();
     controller.abort(new LeaseLost(why));
   };
-  const loseAt = (heldUntilMs: number): NodeJS.Timeout =>
+  const loseInTime = (): NodeJS.Timeout =>
     setTimeout(() => lose('the lease could not be extended in time'), heldUntilMs - performance.now());
 
   const beat = async (): Promise<void> => {
-    if (extending) return;
-    extending = true;
+    if (attemptsAtOnce === maxAttemptsAtOnce) return;
+    attemptsAtOnce += 1;
     // The lease runs from when the database writes it, which is not before now.
-    const heldUntilMs = performance.now() + leaseMs;
+    const extendedUntilMs = performance.now() + leaseMs;
     try {
       const extended = await extendLease(db, lease, leaseMs);
       if (stopped) return;
@@ -47,16 +55,18 @@ export function keepLease(
         lose('the lease has passed to another worker');
         return;
       }
+      // A late answer to an early attempt takes nothing back.
+      heldUntilMs = Math.max(heldUntilMs, extendedUntilMs);
       clearTimeout(end);
-      end = loseAt(heldUntilMs);
+      end = loseInTime();
     } catch (error) {
       logger.warn({ err: error, job_id: lease.job_id }, 'the lease could not be extended');
     } finally {
-      extending = false;
+      attemptsAtOnce -= 1;
     }
   };
-  let end = loseAt(lease.held_until_ms);
-  const beats = setInterval(() => void beat(), leaseMs / 3);
+  let end = loseInTime();
+  const beats = setInterval(() => void beat(), leaseMs / beatsPerLease);
 
   return { signal: controller.signal, stop };
 }
