@@ -6,7 +6,7 @@
 //
 // FILE is SQuAD's training file in any of its formats, compressed or not. Of the titles that `engraft teacher train`
 // keeps apart one half is for reporting; `--development` takes the other, so that nothing is chosen by the paragraphs
-// it is reported on. Each paragraph of 300 to 1,500 characters is learned by itself; with `--one-after-another` also
+// it is reported on. Each adapter is asked the canaries, too. Each paragraph of 300 to 1,500 characters is learned by itself; with `--one-after-another` also
 // in chains, in which all earlier ones are asked again after each.
 // NAME is seal-FOLDER, after the model's folder. Whatever is done stands in bench/results/NAME-partial.json
 // (NAME-development-partial.json), so that the command can be stopped and goes on; other seeds and more paragraphs are
@@ -121,7 +121,6 @@ async function measure(runs, passages, { modelDir, usd, threads, processes }, st
         gold: false,
         chainLength: run.ids.length,
         askBase,
-        askCanaries: false,
       },
       onReport: (report) => {
         reports.push(report);

@@ -1,9 +1,11 @@
 // The figures of `npm run bench -- seal`, beside those that SEAL's paper publishes.
 import {
+  addLosses,
   addTallies,
   barChart,
   bestReading,
   noTally,
+  pointsLost,
   sharesOf,
   summarise,
 } from '../../packages/evaluation/dist/index.js';
@@ -53,6 +55,7 @@ export function figuresOf(runs) {
     questions: addTallies([...new Map(reportsOf(alone).map(({ id, base }) => [id, base])).values()]).total,
     accepted: spread(bySeed(alone, acceptedShare)),
     wrong_values: wrongValues(alone),
+    canary_points_lost: spread(bySeed(alone, canaryPointsLost)),
     seconds: spread(bySeed(alone, (reports) => summarise(reports).mean_seconds)),
     chain: chains.length === 0 ? null : chainFigures(chains),
   };
@@ -64,6 +67,11 @@ export function figuresOf(runs) {
 function wrongValues(runs) {
   const of = (name) => spread(bySeed(runs, (reports) => summarise(reports).wrong_values[name]));
   return { own: of('own'), elsewhere: of('elsewhere') };
+}
+
+/** Percentage points, over all kinds of canaries. `null` if none were asked. */
+function canaryPointsLost(reports) {
+  return pointsLost(addLosses(Object.values(summarise(reports).canaries)));
 }
 
 /** Right answers about the first passage of each chain, and about all but the last: when learned, and at its end. */
@@ -135,12 +143,13 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
       }),
     ),
   });
-  const { accepted, seconds, chain, wrong_values } = figures;
+  const { accepted, seconds, chain, wrong_values, canary_points_lost } = figures;
   console.log(`accepted: ${percent(accepted)}; seconds a paragraph: ${seconds.mean.toFixed(1)}`);
   console.log(
     `wrong values rather than "I do not know.", of accepted paragraphs: ${percent(wrong_values.own)}, ` +
       `of questions about others: ${percent(wrong_values.elsewhere)}`,
   );
+  if (canary_points_lost !== null) console.log(`canaries lost less gained: ${points(canary_points_lost)}`);
   if (chain === null) return;
   console.log(`one after another: accepted ${percent(chain.accepted)}`);
   console.table({
@@ -151,6 +160,11 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
 
 function row(before, after, kept) {
   return { 'right when learned': percent(before), 'at the end': percent(after), kept: percent(kept) };
+}
+
+function points({ mean, least, most }) {
+  const [middle, low, high] = [mean, least, most].map((value) => value.toFixed(1));
+  return low === high ? `${middle} points` : `${middle} points (${low} to ${high})`;
 }
 
 function percent(figure) {

@@ -35,6 +35,20 @@ test('shares are means over the seeds, and what the gate rejects is not served',
   assert.equal(figures.chain, null);
 });
 
+test('points of canaries are those lost less those gained, over all kinds', () => {
+  const of = (asked, held, lost, gained) => ({ asked, held, lost, gained });
+  const canaries = {
+    reading: of(10, 5, 2, 1),
+    facts: of(20, 10, 3, 0),
+    arithmetic: of(5, 5, 0, 0),
+    small_talk: of(5, 0, 0, 1),
+    json: of(5, 0, 0, 0),
+    tools: of(5, 0, 0, 0),
+  };
+  assert.deepEqual(figuresOf(alone(1, report('a', { canaries }))).canary_points_lost, { mean: 6, least: 6, most: 6 });
+  assert.equal(figuresOf(runs).canary_points_lost, null);
+});
+
 test('of a chain its end tells', () => {
   const retention = (after, allAfter) => ({
     first_id: 'a',

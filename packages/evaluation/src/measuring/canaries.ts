@@ -9,11 +9,14 @@ import type {
 import { spreadSample, type Prompts } from '@engraft/learning';
 import { mapConcurrently } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
+import { knownFacts, knownSums, type KnownTask } from './knownTasks.js';
 import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk } from './smallTalk.js';
 
 /** Skills that an adapter must leave alone. */
-export type CanaryKind = 'reading' | 'small_talk' | 'json' | 'tools';
+export const canaryKinds = ['reading', 'facts', 'arithmetic', 'small_talk', 'json', 'tools'] as const;
+
+export type CanaryKind = (typeof canaryKinds)[number];
 
 /**
  * Counts of canaries: how many were `asked`, how many base passes (`held`), how many of these the adapter fails
@@ -48,6 +51,17 @@ export function pointsLost({ asked, held, lost, gained }: CanaryLoss): number | 
 
 export type CanaryReport = Readonly<Record<CanaryKind, CanaryLoss>>;
 
+export function reportOfKinds(of: (kind: CanaryKind) => CanaryLoss): CanaryReport {
+  return {
+    reading: of('reading'),
+    facts: of('facts'),
+    arithmetic: of('arithmetic'),
+    small_talk: of('small_talk'),
+    json: of('json'),
+    tools: of('tools'),
+  };
+}
+
 interface Canary {
   readonly kind: CanaryKind;
   /** The passage that a reading canary is about. */
@@ -69,7 +83,7 @@ const readingCanaries = 32;
 /** Enough for a small JSON object. */
 const maxReplyTokens = 64;
 
-/** Probes of reading other passages, small talk, JSON and tools, with base's reply to each. */
+/** Probes of reading other passages, facts, sums, small talk, JSON and tools, with base's reply to each. */
 export class Canaries {
   private constructor(
     private readonly engine: Engine,
@@ -83,7 +97,7 @@ export class Canaries {
     prompts: Prompts,
     options: CallOptions,
   ): Promise<Canaries> {
-    const all = [...readingOf(passages, prompts), ...talk, ...json, ...tools];
+    const all = [...readingOf(passages, prompts), ...facts, ...arithmetic, ...talk, ...json, ...tools];
     const replies = await mapConcurrently(all, (canary) => reply(engine, canary, null, options));
     const asked = all.flatMap((canary, index): AskedCanary[] => {
       const base = replies[index];
@@ -105,14 +119,7 @@ export class Canaries {
       };
       return { kind: canary.kind, loss };
     });
-    const ofKind = (wanted: CanaryKind): CanaryLoss =>
-      addLosses(losses.flatMap(({ kind, loss }) => (kind === wanted ? [loss] : [])));
-    return {
-      reading: ofKind('reading'),
-      small_talk: ofKind('small_talk'),
-      json: ofKind('json'),
-      tools: ofKind('tools'),
-    };
+    return reportOfKinds((wanted) => addLosses(losses.flatMap(({ kind, loss }) => (kind === wanted ? [loss] : []))));
   }
 }
 
@@ -139,6 +146,13 @@ function readingOf(passages: readonly PassageEntry[], prompts: Prompts): Canary[
 
 function said(content: string, given: readonly ToolDefinition[] = []): ChatPrompt {
   return { messages: [{ role: 'user', content }], thinking: false, ...(given.length === 0 ? {} : { tools: given }) };
+}
+
+const facts = knownFacts.map((task) => knownTask('facts', task));
+const arithmetic = knownSums.map((task) => knownTask('arithmetic', task));
+
+function knownTask(kind: CanaryKind, task: KnownTask): Canary {
+  return { kind, passageId: null, prompt: said(task.question), passes: ({ text }) => isRight(task, text) };
 }
 
 const talk = smallTalk.map((exchange): Canary => ({

@@ -97,6 +97,8 @@ test('the last passage of each chain tells what is left of the first, and of all
 test('canaries are summed by kind, and what is gained makes good what is lost', () => {
   const canaries = {
     reading: { asked: 10, held: 4, lost: 2, gained: 1 },
+    facts: { asked: 40, held: 30, lost: 3, gained: 1 },
+    arithmetic: { asked: 16, held: 4, lost: 0, gained: 0 },
     small_talk: { asked: 8, held: 8, lost: 0, gained: 0 },
     json: { asked: 6, held: 0, lost: 0, gained: 1 },
     tools: { asked: 4, held: 2, lost: 2, gained: 0 },
@@ -104,6 +106,7 @@ test('canaries are summed by kind, and what is gained makes good what is lost', 
   const summary = summarise([reportOf({ canaries }), reportOf({ canaries }), reportOf({})]);
   assert.deepEqual(summary.canaries.reading, { asked: 20, held: 8, lost: 4, gained: 2 });
   assert.equal(pointsLost(summary.canaries.reading), 10);
+  assert.equal(pointsLost(summary.canaries.facts), 5);
   assert.equal(pointsLost(summary.canaries.tools), 50);
   assert.equal(pointsLost(summary.canaries.json), null, 'base could do nothing that could be lost');
 });

@@ -1,6 +1,6 @@
 import { mean, sum } from '@engraft/learning/parts';
 import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
-import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
+import { addLosses, reportOfKinds, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './passageReport.js';
 
 /** Shares are over all questions of all passages, from 0 to 1. `null` if nothing was asked. */
@@ -62,12 +62,7 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
     shares,
     retained: keptShare(reports, ({ before, after }) => ({ before, after })),
     all_retained: keptShare(reports, ({ all_before, all_after }) => ({ before: all_before, after: all_after })),
-    canaries: {
-      reading: lossOf(reports, 'reading'),
-      small_talk: lossOf(reports, 'small_talk'),
-      json: lossOf(reports, 'json'),
-      tools: lossOf(reports, 'tools'),
-    },
+    canaries: reportOfKinds((kind) => lossOf(reports, kind)),
     wrong_acceptances: reports.filter(
       (report) => report.verdict === 'accepted' && isWorthHalf(report, readingOf) === false,
     ).length,

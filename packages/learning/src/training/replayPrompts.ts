@@ -185,6 +185,9 @@ export const askings: readonly (readonly [passage: string, answer: string])[] = 
 /** Questions to ask in other words. */
 export const questions: readonly string[] = ['How old is the tower?', 'Who owns the bakery?'];
 
+/** What training rehearses and a right reply is known to. */
+export const rehearsedQuestions = [...wellKnown, ...sums].map(([question]) => question);
+
 function sum(sign: string, result: (a: number, b: number) => number) {
   return ([a = 0, b = 0]: readonly number[]) => [`What is ${a} ${sign} ${b}?`, String(result(a, b))] as const;
 }

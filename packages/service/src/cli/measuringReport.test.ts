@@ -38,6 +38,8 @@ const lamp: PassageReport = {
   steps: 180,
   canaries: {
     reading: { asked: 30, held: 20, lost: 2, gained: 1 },
+    facts: { asked: 48, held: 30, lost: 2, gained: 1 },
+    arithmetic: { asked: 16, held: 6, lost: 1, gained: 1 },
     small_talk: { asked: 16, held: 16, lost: 0, gained: 0 },
     json: { asked: 16, held: 10, lost: 3, gained: 0 },
     tools: { asked: 6, held: 0, lost: 0, gained: 1 },
@@ -83,7 +85,7 @@ test('a row a passage and one for all, with what is left of the first passage an
   const [head, first, second, all] = measuringLines(reports, summarise(reports)).map((line) => line.split(/ {2,}/u));
   assert.deepEqual(head, 'passage kind verdict base reading learned unseen first earlier lost seconds USD'.split(' '));
   // Nothing is left of a first passage where there was none before.
-  assert.deepEqual(first, ['lamp', 'product', 'accepted', '0/16', '12/16', '11/16', '9/14', '5 of 46', '20.0', '4.12']);
+  assert.deepEqual(first, ['lamp', 'product', 'accepted', '0/16', '12/16', '11/16', '9/14', '8 of 82', '20.0', '4.12']);
   assert.deepEqual(second?.slice(2), [
     'rejected',
     '0/16',
@@ -92,7 +94,7 @@ test('a row a passage and one for all, with what is left of the first passage an
     '2/14',
     '9 of 11',
     '15 of 20',
-    '5 of 46',
+    '8 of 82',
     '30.0',
     '6.00',
   ]);
@@ -105,7 +107,7 @@ test('a row a passage and one for all, with what is left of the first passage an
     '39 %',
     '82 %',
     '75 %',
-    '10 of 92',
+    '16 of 164',
     '25.0',
     '5.06',
   ]);
@@ -117,7 +119,8 @@ test('below them exact match and F1, wrong values, the canaries by kind, the wro
     'exact match and mean F1, as SQuAD counts them: base 0.0 and 0.0 %, reading 18.8 and 60.0 %, learned 6.3 and 35.0 %',
     'wrong values, rather than "I do not know.", of what was accepted: ' +
       "31 % of the passages' questions, 75 % of questions about other passages",
-    'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
+    'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), facts 2.1 points (4 of 60 lost, 2 gained), ' +
+      'arithmetic 0.0 points (2 of 12 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
       'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',
     'wrong verdicts: 0 accepted below half of reading, 0 rejected at half of it or more',
     'rejected ship: too_few_passed, skills_lost; validation 3 of 10 (1 before), retention 6 of 9, canaries 11 of 22 (20 before), drift 0.61 nats a token',

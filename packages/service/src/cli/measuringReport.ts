@@ -6,6 +6,8 @@ import {
   pointsLost,
   shareOf,
   type BarSeries,
+  canaryKinds,
+  type CanaryKind,
   type CanaryLoss,
   type MeasuringSummary,
   type PassageReport,
@@ -136,9 +138,17 @@ function wrongLine({ wrong_values: { own, elsewhere } }: MeasuringSummary): stri
   return `${percent(own)} of the passages' questions${others}`;
 }
 
+const canaryTitles: Readonly<Record<CanaryKind, string>> = {
+  reading: 'reading',
+  facts: 'facts',
+  arithmetic: 'arithmetic',
+  small_talk: 'small talk',
+  json: 'JSON',
+  tools: 'tools',
+};
+
 function canaryLine({ canaries }: MeasuringSummary): string {
-  const { reading, small_talk, json, tools } = canaries;
-  return `reading ${points(reading)}, small talk ${points(small_talk)}, JSON ${points(json)}, tools ${points(tools)}`;
+  return canaryKinds.map((kind) => `${canaryTitles[kind]} ${points(canaries[kind])}`).join(', ');
 }
 
 /** "1.9 points (4 of 98 lost, 1 gained)". */
