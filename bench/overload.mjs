@@ -29,11 +29,15 @@ export default async function bench(args) {
   const send = () => question(service);
   try {
     await repeat({ send, clients, seconds: Math.min(10, seconds) });
+    const idle = work(service);
     const full = await repeat({ send, clients, seconds });
+    results.processor_seconds_when_full = used(idle, work(service));
     const rate = (times * answersOf(full).length) / seconds;
     const memoryBefore = service.memory();
     const health = watchHealth(service);
+    const workBefore = work(service);
     const over = await offer({ send, rate, seconds });
+    results.processor_seconds = used(workBefore, work(service));
     const recovered = await untilAnswered(send);
     const healthMs = await health.stop();
     const after = await repeat({ send, clients, seconds });
@@ -50,6 +54,18 @@ export default async function bench(args) {
   print(results);
   writeResults('overload', results);
   writeFileSync(join(root, 'bench/results/overload.svg'), plot(results));
+}
+
+/** Processor time of the load itself and of what it is sent to, in seconds; `null` where there is no /proc. */
+function work(service) {
+  const { user, system } = process.cpuUsage();
+  const parts = service.processorTime();
+  return parts === null ? null : { load: (user + system) / 1e6, ...parts };
+}
+
+function used(before, after) {
+  if (before === null || after === null) return null;
+  return Object.fromEntries(Object.entries(after).map(([part, seconds]) => [part, seconds - before[part]]));
 }
 
 const answersOf = (sent) => sent.filter(({ status }) => status === 200);
@@ -114,7 +130,9 @@ function windows(sent) {
   }));
 }
 
-function print({ phases, p95_ratio, recovery_s, healthz_ms, offered_per_second, times }) {
+function print(results) {
+  const { phases, p95_ratio, recovery_s, healthz_ms, offered_per_second, times } = results;
+  const { processor_seconds, processor_seconds_when_full } = results;
   console.table(
     Object.fromEntries(
       Object.entries(phases).map(([name, { sent, answered, refused, neither, refused_without_retry_after }]) => [
@@ -134,6 +152,14 @@ function print({ phases, p95_ratio, recovery_s, healthz_ms, offered_per_second, 
     ),
   );
   console.log(`${offered_per_second.toFixed(1)} questions a second were offered, ${times} times what was answered`);
+  for (const [name, parts] of [
+    ['when full', processor_seconds_when_full],
+    ['over load', processor_seconds],
+  ]) {
+    if (parts === null) continue;
+    const each = Object.entries(parts).map(([part, seconds]) => `${part} ${seconds.toFixed(1)}`);
+    console.log(`seconds of processor time ${name}: ${each.join(', ')}`);
+  }
   console.log(`p95 of answers over load against full: ${p95_ratio.toFixed(2)} (at most 2 is wanted)`);
   console.log(`answered again ${recovery_s.toFixed(1)} s after the load; /healthz p95 ${healthz_ms.p95.toFixed(0)} ms`);
 }

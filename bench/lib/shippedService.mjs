@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './measure.mjs';
-import { memoryBytes } from './processFigures.mjs';
+import { cpuSeconds, memoryBytes } from './processFigures.mjs';
 
 const program = join(root, 'packages/service/bin/engraft.js');
 
@@ -36,6 +36,8 @@ export async function startShippedService(settings = {}) {
     authorization: `Bearer ${readFileSync(join(dataFolder, 'default-key'), 'utf8').trim()}`,
     /** Bytes of memory in use by the service, its engines and its database; `null` where there is no /proc. */
     memory: () => memoryOfAll(child.pid, dataFolder),
+    /** Seconds of processor time of each, so far; `null` where there is no /proc. */
+    processorTime: () => processorTimeOfAll(child.pid, dataFolder),
     stop: async () => {
       if (child.exitCode === null) {
         child.kill('SIGTERM');
@@ -56,19 +58,34 @@ export function addressIn(printed) {
 function memoryOfAll(pid, dataFolder) {
   const service = memoryBytes(pid)?.resident ?? null;
   if (service === null) return null;
-  const [engine, ...training] = childrenOf(pid)
-    .filter((each) => commandOf(each).includes('process/child.js'))
-    .sort((a, b) => a - b);
-  const [postmaster] = readFileSync(join(dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
-  const backends = [Number(postmaster), ...childrenOf(Number(postmaster))];
+  const [engine, ...training] = enginesOf(pid);
   return {
     service,
     // The oldest answers; any other trains for a while.
     engine: residentOf(engine),
     training: sum(training.map(residentOf)),
     // Shared pages are counted once for all, private ones for each.
-    database: sum(backends.map(proportional)),
+    database: sum(databaseOf(dataFolder).map(proportional)),
   };
+}
+
+function processorTimeOfAll(pid, dataFolder) {
+  const service = cpuSeconds(pid);
+  if (Number.isNaN(service)) return null;
+  const ofAll = (pids) => sum(pids.map((each) => cpuSeconds(each) || 0));
+  return { service, engine: ofAll(enginesOf(pid)), database: ofAll(databaseOf(dataFolder)) };
+}
+
+/** The oldest first. */
+function enginesOf(pid) {
+  return childrenOf(pid)
+    .filter((each) => commandOf(each).includes('process/child.js'))
+    .sort((a, b) => a - b);
+}
+
+function databaseOf(dataFolder) {
+  const [postmaster] = readFileSync(join(dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  return [Number(postmaster), ...childrenOf(Number(postmaster))];
 }
 
 const residentOf = (pid) => memoryBytes(pid)?.resident ?? 0;

@@ -18,11 +18,14 @@ export interface ChatOperation extends ModelOperation {
 export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
   const { fullQueues } = context;
   const { project_id } = operation.key;
-  const full = operation.isNew && context.execution === 'on' ? fullQueues.find(project_id) : null;
+  const asksQueues = operation.isNew && context.execution === 'on';
+  const full = asksQueues ? fullQueues.find(project_id) : null;
   if (full !== null) return { kind: 'refused', code: full };
   const outcome = await admitJob(context, operation);
   if (outcome.kind === 'refused' && (outcome.code === 'project_queue_full' || outcome.code === 'service_queue_full')) {
     fullQueues.found(outcome.code, project_id);
+  } else if (asksQueues) {
+    fullQueues.foundRoom(project_id);
   }
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;

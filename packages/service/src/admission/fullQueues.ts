@@ -2,13 +2,16 @@ import type { AdmissionRefusal } from './admitJob.js';
 
 type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
 
-/** How long a queue counts as full after it was found full. Few jobs end in this time. */
+/** How long a queue counts as full before it is looked at again. Few jobs end in this time. */
 const rememberedMs = 100;
 
+const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full'];
+
 /**
- * Remembers which queues this process just found full. Far beyond what a service can do, most requests are refused, and
- * each of them would take a transaction from the others. It is only for requests that cannot be replays, since a replay
- * is answered however full the queue is.
+ * Remembers which queues this process found full. Far beyond what a service can do, most requests are refused, and each
+ * of them would take a transaction from the others. So one request looks again after a while, and the others are
+ * refused until it has found room. It is only for requests that cannot be replays, since a replay is answered however
+ * full the queue is.
  */
 export class FullQueues {
   readonly #fullUntilMs = new Map<string, number>();
@@ -17,21 +20,26 @@ export class FullQueues {
   constructor(readonly nowMs: () => number) {}
 
   found(code: FullQueue, projectId: string): void {
-    this.#fullUntilMs.set(nameOf(code, projectId), this.nowMs() + rememberedMs);
+    this.#remember(nameOf(code, projectId));
   }
 
-  /** `null` if nothing is known about it, so that it has to be looked at. */
+  /** A request got past both queues, whatever became of it then. */
+  foundRoom(projectId: string): void {
+    for (const code of codes) this.#fullUntilMs.delete(nameOf(code, projectId));
+  }
+
+  /** `null` if the caller has to look, and then to say what it found. */
   find(projectId: string): FullQueue | null {
-    const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full'];
-    return codes.find((code) => this.#isFull(nameOf(code, projectId))) ?? null;
+    const known = codes.filter((code) => this.#fullUntilMs.has(nameOf(code, projectId)));
+    const full = known.find((code) => (this.#fullUntilMs.get(nameOf(code, projectId)) ?? 0) > this.nowMs());
+    if (full !== undefined) return full;
+    // The caller looks. Should it find nothing out, another one looks after the same while.
+    for (const code of known) this.#remember(nameOf(code, projectId));
+    return null;
   }
 
-  #isFull(name: string): boolean {
-    const untilMs = this.#fullUntilMs.get(name);
-    if (untilMs === undefined) return false;
-    if (untilMs > this.nowMs()) return true;
-    this.#fullUntilMs.delete(name);
-    return false;
+  #remember(name: string): void {
+    this.#fullUntilMs.set(name, this.nowMs() + rememberedMs);
   }
 }
 
