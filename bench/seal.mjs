@@ -6,8 +6,8 @@
 //
 // FILE is SQuAD's training file in any of its formats, compressed or not. Of the titles that `engraft teacher train`
 // keeps apart one half is for reporting; `--development` takes the other, so that nothing is chosen by the paragraphs
-// it is reported on. Each adapter is asked the canaries, too. Each paragraph of 300 to 1,500 characters is learned by itself; with `--one-after-another` also
-// in chains, in which all earlier ones are asked again after each.
+// it is reported on. Each paragraph of 300 to 1,500 characters is learned by itself; with `--one-after-another` also
+// in chains, in which all earlier ones are asked again after each. Each adapter is asked the canaries, too.
 // NAME is seal-FOLDER, after the model's folder. Whatever is done stands in bench/results/NAME-partial.json
 // (NAME-development-partial.json), so that the command can be stopped and goes on; other seeds and more paragraphs are
 // added to it. `--anew` begins from nothing. Writes bench/results/NAME.json and .svg in the end; of the half for
