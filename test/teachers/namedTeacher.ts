@@ -45,6 +45,11 @@ export class TeacherProcess {
     // A process group of its own, which signals are sent to: a server may have processes besides.
     const child = spawn('sh', ['-c', this.command], { detached: true, stdio: 'ignore' });
     this.#child = child;
+    // A test that fails leaves none behind, and one that takes too long, which the runner ends by SIGTERM.
+    process.once('exit', () => {
+      if (child.exitCode === null && child.signalCode === null) this.signal('SIGKILL');
+    });
+    process.once('SIGTERM', () => process.exit(1));
     const { url, apiKey } = this.teacher;
     const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
     const deadline = Date.now() + patienceMs;

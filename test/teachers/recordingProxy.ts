@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -27,14 +29,11 @@ export async function startRecordingProxy(baseUrl: string): Promise<RecordingPro
   const said: SaidUsage[] = [];
   const forward = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const { authorization } = message.headers;
-    const answered = await fetch(baseUrl + (message.url ?? '').slice('/v1'.length), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
-      body: await text(message),
-    });
-    const body = await answered.text();
-    if (answered.ok) said.push(answer.parse(JSON.parse(body)).usage);
-    response.writeHead(answered.status, { 'content-type': 'application/json' }).end(body);
+    const headers = { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) };
+    const address = baseUrl + (message.url ?? '').slice('/v1'.length);
+    const { status, body } = await post(address, headers, await text(message));
+    if (status === 200) said.push(answer.parse(JSON.parse(body)).usage);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   };
   const server = http.createServer((message, response) => {
     // Broken off here as it broke off there.
@@ -51,4 +50,12 @@ export async function startRecordingProxy(baseUrl: string): Promise<RecordingPro
       await closed;
     },
   };
+}
+
+/** `fetch` would give up after five minutes, before the service does. */
+async function post(url: string, headers: http.OutgoingHttpHeaders, sent: string) {
+  const { request } = url.startsWith('https:') ? https : http;
+  const asked = request(url, { method: 'POST', headers }).end(sent);
+  const [answered] = (await once(asked, 'response')) as [http.IncomingMessage];
+  return { status: answered.statusCode ?? 502, body: await text(answered) };
 }

@@ -11,7 +11,7 @@ export interface DatabaseOptions {
   readonly maxHeldMs?: number;
 }
 
-/** How long a request waits for a connection before the database counts as unavailable. */
+/** How long making a connection may take, and how long a request waits for one that is free. */
 const connectionTimeoutMs = 5_000;
 
 /** After this much silence the operating system asks whether the server is still there. */
@@ -63,9 +63,21 @@ export function openCountedDatabase(url: string, { maxConnections, maxHeldMs }: 
   pool.on('connect', (client) => client.on('error', () => undefined));
   if (maxHeldMs !== undefined) endConnectionsHeldFor(maxHeldMs, pool);
   return {
-    db: new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }),
+    db: new Kysely<Database>({
+      dialect: new PostgresDialect({ pool: { connect: () => takeConnection(pool), end: () => pool.end() } }),
+    }),
     counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: maxConnections }),
   };
+}
+
+/** On a busy machine others may become free while a new one is being made. The pool does not look for them again. */
+async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (pool.idleCount === 0) throw error;
+    return pool.connect();
+  }
 }
 
 /** A waiting query then learns that the connection was terminated, and the next one gets another connection. */

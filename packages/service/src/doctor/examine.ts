@@ -1,6 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { assertBucketOf } from '../adapterStore/findAdapterStore.js';
+import { examineArchives } from '../archive/examineArchives.js';
+import { listArchives } from '../archive/listArchives.js';
 import { withoutSecrets } from '../withoutSecrets.js';
 import { minJumpMs } from '../clock/measureJump.js';
 import { readClock } from '../clock/observeClock.js';
@@ -23,6 +25,8 @@ export interface Finding {
 /** An installation, with ways to its parts: opened for the occasion, or those of a process that examines itself. */
 export interface Examined {
   readonly config: Config;
+  /** Workers have the folder of archives. */
+  readonly hasArchives: boolean;
   /** Resolves to `null` if there is no database yet. */
   readonly withDatabase: <Found>(examine: (database: ExaminedDatabase) => Promise<Found>) => Promise<Found | null>;
   /** Rejects if the model cannot be read. */
@@ -33,14 +37,17 @@ export interface Examined {
 
 export type ExaminedDatabase = Pick<Installation, 'db' | 'unrestrictedBecause'>;
 
-/** Each returns what it found, or throws an error that says what is wrong. */
-type Examination = (examined: Examined) => Promise<string> | string;
+/**
+ * Each returns what it found, or `null` if there is nothing to look at, or throws an error that says what is wrong.
+ */
+type Examination = (examined: Examined) => Promise<string | null> | string;
 
 const always: Readonly<Record<string, Examination>> = {
   node: examineNode,
   'data folder': examineDataFolder,
   database: examineDatabase,
   clock: examineClock,
+  archives: examineArchivesOf,
   model: examineModel,
   engine: examineEngine,
 };
@@ -57,14 +64,16 @@ export async function examine(examined: Examined): Promise<Finding[]> {
   };
   const findings: Finding[] = [];
   for (const [name, examination] of Object.entries(wanted)) {
-    findings.push(await find(name, () => examination(examined)));
+    const finding = await find(name, () => examination(examined));
+    if (finding !== null) findings.push(finding);
   }
   return findings;
 }
 
-async function find(name: string, examine: () => Promise<string> | string): Promise<Finding> {
+async function find(name: string, examine: () => Promise<string | null> | string): Promise<Finding | null> {
   try {
-    return { name, ok: true, detail: await examine() };
+    const detail = await examine();
+    return detail === null ? null : { name, ok: true, detail };
   } catch (error) {
     return { name, ok: false, detail: withoutSecrets(error instanceof Error ? error.message : String(error)) };
   }
@@ -125,6 +134,13 @@ async function compareClocks(db: Kysely<Database>): Promise<string> {
   }
   const leap = leapt_ms === null ? '' : `; it came back from more than a day away at ${time(leapt_ms)}`;
   return `it is ${time(now_ms)}; the service last looked ${seconds(now_ms - seen_ms)} ago${leap}`;
+}
+
+async function examineArchivesOf({ config, hasArchives, withDatabase }: Examined): Promise<string | null> {
+  if (!hasArchives) return null;
+  // The database has a check of its own, which reports its faults.
+  const archives = await withDatabase(({ db }) => listArchives(db)).catch(() => null);
+  return examineArchives(archives ?? [], config.archive);
 }
 
 async function examineModel({ config, contextLength }: Examined): Promise<string> {

@@ -3,6 +3,7 @@ import type { Examined, ExaminedDatabase } from '../doctor/examine.js';
 import type { ModelOfProcess } from '../http/console/modelRoutes.js';
 import { openModelInUse } from '../models/modelInUse.js';
 import type { ModelState } from './modelState.js';
+import type { Roles } from './runService.js';
 
 /** The parts of a running process, as people look at them. */
 
@@ -20,15 +21,18 @@ export function modelInUseOf(config: Config, model: ModelState): ModelOfProcess 
 /** The parts that `engraft doctor` opens for itself are open here. */
 export function examinedOf({
   config,
+  roles,
   installation,
   model,
 }: {
   readonly config: Config;
+  readonly roles: Pick<Roles, 'worker'>;
   readonly installation: ExaminedDatabase;
   readonly model: ModelState;
 }): Examined {
   return {
     config,
+    hasArchives: roles.worker,
     withDatabase: (examine) => examine(installation),
     contextLength: () => Promise.resolve(loaded(model).meter.contextLength),
     withEngine: async (examine) => {

@@ -107,7 +107,7 @@ export async function runService(
     }
     running.tracing = await openConfiguredTracing(tracingConfig, logger);
     const metrics = openMetrics(installation, model, output);
-    const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
+    const parts = { config, roles, installation, model, logger, metrics, tracing: running.tracing };
     running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
       const { dataFolder, jobRetentionDays, archive } = config;
@@ -121,7 +121,7 @@ export async function runService(
     if (roles.api) running.app = await openApi(parts, running.worker ?? null);
     const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
     if (config.operations !== null) {
-      running.operations = openOperations(parts, roles);
+      running.operations = openOperations(parts);
       const operationsUrl = await listen(running.operations, config.operations, addressSettings.operations);
       logger.info({ url: operationsUrl }, 'health and metrics have an address of their own');
     }
@@ -177,6 +177,7 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
 
 interface Parts {
   readonly config: Config;
+  readonly roles: Roles;
   readonly installation: Installation;
   readonly model: ModelState;
   readonly logger: Logger;
@@ -230,10 +231,10 @@ async function findMissing({ installation: { db }, model }: Parts): Promise<read
   return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
 }
 
-function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
-  const { config, logger, metrics } = parts;
+function openOperations(parts: Parts): FastifyInstance {
+  const { config, roles, logger, metrics } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
-  return buildOperationsApp({ model_id: config.model_id, hasApi: api, readiness, logger, metrics });
+  return buildOperationsApp({ model_id: config.model_id, hasApi: roles.api, readiness, logger, metrics });
 }
 
 async function openApi(parts: Parts, worker: RunningWorker | null): Promise<FastifyInstance> {

@@ -16,6 +16,7 @@ export function showShippedModel(): Required<Pick<AppOptions, 'modelInUse' | 'ex
       examine({
         // Pictures of it are the same on every machine.
         config: { ...config, modelFolder: '/opt/engraft/models/base' },
+        hasArchives: false,
         withDatabase: () => Promise.resolve(null),
         contextLength: () => Promise.resolve(model.meter.contextLength),
         withEngine: () => Promise.resolve(null),

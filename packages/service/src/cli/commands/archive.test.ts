@@ -21,8 +21,9 @@ describe('engraft archive', () => {
   });
 
   const run = (...args: string[]) => engraft(['archive', ...args], { ENGRAFT_ARCHIVE_DIR: folder });
+  const doctor = () => engraft(['doctor'], { ENGRAFT_ARCHIVE_DIR: folder, ENGRAFT_ENGINE: 'off' });
 
-  it('lists the files of closed months, and says whether they are as they were written', async () => {
+  it('lists the files of closed months, and says whether they are as they were written, as the doctor does', async () => {
     const nothing = await run('verify');
     assert.deepEqual([nothing.status, nothing.stdout], [0, '0 files, 0 jobs: all are as they were written\n']);
     const key = await createTestKey(database.db, await createTestProject(database.db));
@@ -59,10 +60,14 @@ describe('engraft archive', () => {
       jobs: 1,
       differences: [],
     });
+    assert.match((await doctor()).stdout, /^ok +archives +1 file in .*, in size as written/m);
     await appendFile(path.join(folder, archive.file), 'x');
     const damaged = await run('verify');
     assert.equal(damaged.status, 1);
     assert.match(damaged.stdout, /cannot be read|has other bytes/);
     assert.match(damaged.stderr, /^engraft: the archives in .* are not as they were written\n$/);
+    const examined = await doctor();
+    assert.deepEqual([examined.status, examined.stderr], [1, 'engraft: something is wrong with: archives\n']);
+    assert.match(examined.stdout, /^WRONG +archives +of 1 file in .* has \d+ bytes instead of \d+$/m);
   });
 });

@@ -10,7 +10,7 @@ export function addDoctorCommand(program: Command): void {
   addPrintOptions(
     program
       .command('doctor')
-      .description('check Node, data folder, database, model, engine, bucket, teacher and traces'),
+      .description('check Node, data folder, database, archives, model, engine, bucket, teacher and traces'),
   ).action(async (options: PrintOptions) => {
     const checks = await examine(opened(readConfig(options)));
     const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
@@ -27,6 +27,7 @@ export function addDoctorCommand(program: Command): void {
 function opened(config: Config): Examined {
   return {
     config,
+    hasArchives: true,
     withDatabase: async (examineDatabase) => {
       if (!(await hasDatabase(config))) return null;
       const installation = await openInstallation(config, { maxConnections: 1 });

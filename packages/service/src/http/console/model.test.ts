@@ -24,9 +24,13 @@ before(async () => {
   dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-console-'));
   config = readConfig({ data: dataFolder }, {});
   model = await loadModel(config, true, pino({ level: 'silent' }));
+  const roles = { worker: true };
   service = await startTestConsole({
     modelInUse: modelInUseOf(config, model),
-    examine: () => examine(examinedOf({ config, installation: { db: service.db, unrestrictedBecause: null }, model })),
+    examine: () => {
+      const installation = { db: service.db, unrestrictedBecause: null };
+      return examine(examinedOf({ config, roles, installation, model }));
+    },
   });
   operator = await signUp(service, 'operator@example.com', 'owner');
 });
