@@ -48,7 +48,7 @@ export async function openFleet(release = root) {
     databaseUrl: database.url,
     dataFolder: env.ENGRAFT_DATA_DIR,
     authorization: `Bearer ${secret}`,
-    /** The release in that folder is what runs. So it is below. */
+    /** Both start the release in that folder. */
     startApi: (folder = root) => startApi(starterOf(folder), secret),
     startWorker: (folder = root) => startWorker(starterOf(folder)),
     /** Runs a command of this release, and returns what it prints. */

@@ -23,29 +23,33 @@ const migrationsFolder = 'packages/service/src/db/migrations/';
  * @throws Error if there is no such commit, or if its database cannot be brought to the schema of this release
  */
 export function findOlderRelease(name) {
-  const commit = name === null ? newestWithFewerMigrations() : readCommit(name);
-  const [migrations, migrationsNow] = [migrationsOf(commit), migrationsOf('HEAD')];
-  if (migrations.length === 0 || migrations.some((each, index) => each !== migrationsNow[index]))
-    throw new Error(
-      `the migrations of ${commit} are not the first of this release's: it cannot be upgraded to this one`,
-    );
+  const now = migrationsOf('HEAD');
+  const commit = name === null ? newestBefore(now) : readCommit(name);
+  const migrations = migrationsOf(commit);
+  if (!areFirstOf(migrations, now))
+    throw new Error(`the migrations of ${commit} are not the first of this release's, so it cannot be upgraded`);
   const subject = git('log', '-1', '--format=%s', commit);
-  return { commit, subject, migrations: migrations.length, migrationsNow: migrationsNow.length };
+  return { commit, subject, migrations: migrations.length, migrationsNow: now.length };
 }
 
-function newestWithFewerMigrations() {
-  const count = migrationsOf('HEAD').length;
+/** Commits of branches that were merged later, under other numbers, are passed over. */
+function newestBefore(now) {
   const commits = git('rev-list', '--first-parent', 'HEAD').split('\n');
-  const found = commits.find((commit) => migrationsOf(commit).length < count);
-  if (found === undefined) throw new Error('this clone has no commit with fewer migrations: git fetch --unshallow');
+  const found = commits.find((commit) => {
+    const migrations = migrationsOf(commit);
+    return migrations.length < now.length && areFirstOf(migrations, now);
+  });
+  if (found === undefined) throw new Error('no older commit with fewer migrations is here; git fetch --unshallow');
   return found;
 }
+
+const areFirstOf = (migrations, now) => migrations.length > 0 && migrations.every((each, index) => each === now[index]);
 
 function readCommit(name) {
   try {
     return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`);
   } catch {
-    throw new Error(`there is no commit ${name} in this clone; git fetch --unshallow brings those that are left out`);
+    throw new Error(`there is no commit ${name} here; git fetch --unshallow brings those that a shallow clone lacks`);
   }
 }
 

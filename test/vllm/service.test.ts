@@ -21,6 +21,9 @@ const passages = {
   velona: 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.',
 };
 
+/** Far longer than learning a passage takes. */
+const learningMs = 900_000;
+
 const noServer = vllmPython === null && noVllm;
 const trainings = [
   { by: 'the embedded engine', skip: noServer, startTrainer: () => Promise.resolve(null) },
@@ -78,7 +81,7 @@ const testService = (startTrainerIfAny: () => Promise<TrainerProcess | null>) =>
   it('learns a passage and knows it, and base does not', async () => {
     const [version] = await Promise.all([
       learn(service.client, 'demo', passages.lamp),
-      trainer === null ? undefined : untilTrue(trainerIsBusy),
+      trainer === null ? undefined : untilTrue(trainerIsBusy, learningMs),
     ]);
     learned = version;
     assert.match(await ask(service.client, 'demo', question), /Mira Voss/);

@@ -34,11 +34,11 @@ export function vllmRequests(url: () => string): VllmRequests {
 /** A text that the shipped model goes on with for as long as it may. */
 export const endless = 'one two three '.repeat(100);
 
-/** Far longer than anything takes but the start of a server. */
-const patienceMs = 120_000;
+/** Far longer than anything takes but the start of a server, and learning. */
+const defaultPatienceMs = 120_000;
 
 /** @throws Error if it takes too long */
-export async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
+export async function untilTrue(holds: () => Promise<boolean>, patienceMs = defaultPatienceMs): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${patienceMs} ms`);
