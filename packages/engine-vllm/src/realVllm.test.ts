@@ -17,7 +17,8 @@ import {
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter, misstateRank, truncateAdapter } from './testing/brokenAdapters.js';
 import { noVllm, startVllm, vllmPython, type VllmServer } from './testing/vllmServer.js';
-import { endless, untilTrue, vllmRequests } from './testing/vllmRequests.js';
+import { untilTrue } from './testing/untilTrue.js';
+import { endless, vllmRequests } from './testing/vllmRequests.js';
 import { openVllmEngine } from './vllmEngine.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));

@@ -1,5 +1,4 @@
 /** Requests to a real server that the engine would not make. */
-import { setTimeout as sleep } from 'node:timers/promises';
 
 interface VllmRequests {
   readonly load: (name: string, path: string) => Promise<Response>;
@@ -33,15 +32,3 @@ export function vllmRequests(url: () => string): VllmRequests {
 
 /** A text that the shipped model goes on with for as long as it may. */
 export const endless = 'one two three '.repeat(100);
-
-/** Far longer than anything takes but the start of a server, and learning. */
-const defaultPatienceMs = 120_000;
-
-/** @throws Error if it takes too long */
-export async function untilTrue(holds: () => Promise<boolean>, patienceMs = defaultPatienceMs): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (!(await holds())) {
-    if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${patienceMs} ms`);
-    await sleep(50);
-  }
-}
