@@ -2,22 +2,20 @@
 // engine, without a GPU. It takes PyTorch, transformers, PEFT and accelerate from PyPI into a folder of its own, or the
 // Python of ENGRAFT_TEST_PEFT_PYTHON, which has them with pytest. ENGRAFT_TEST_PEFT_MODEL names the folder of another
 // checkpoint, such as SmolLM2-135M, to train on as well. It needs Python 3.11 or later with venv; the service does not.
-import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { findPeftPython, trainerProject } from './lib/peftPython.mjs';
 import { ensureBuilt, ensureInstalled, requireNode, root } from './lib/steps.mjs';
 
-const project = join(root, 'trainers', 'peft');
 const testTimeoutMs = 3_600_000;
 
 requireNode();
 await ensureInstalled();
 await ensureBuilt();
-const python = process.env.ENGRAFT_TEST_PEFT_PYTHON || installTrainer();
+const python = findPeftPython();
 const environment = { ...process.env, ENGRAFT_TEST_PEFT_PYTHON: python, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1' };
 const own = await run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'], {
-  cwd: project,
+  cwd: trainerProject,
   env: { ...environment, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: sourcesBefore(process.env.PYTHONPATH) },
 });
 const tests = [
@@ -32,27 +30,8 @@ const crossed = await run(process.execPath, ['--test', '--test-reporter=spec', .
 });
 process.exitCode = own || crossed;
 
-/** The Python that has it. It stays for the next run, until the pinned versions change. */
-function installTrainer() {
-  const pinned = readFileSync(join(project, 'pyproject.toml'), 'utf8');
-  const name = `peft-${createHash('sha256').update(pinned).digest('hex').slice(0, 12)}`;
-  const place = join(root, 'node_modules', '.cache', 'engraft', name);
-  const installed = join(place, 'lib', 'installed');
-  if (!existsSync(installed)) {
-    execFileSync('python3', ['-m', 'venv', place], { stdio: 'inherit' });
-    // What it requires, and not the package itself, whose sources are tested.
-    const wanted = [...pinned.matchAll(/^ {2}"([^"]+==[^"]+)"|^test = \["([^"]+)"\]/gm)].map(
-      ([, one, two]) => one ?? two,
-    );
-    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--quiet'];
-    execFileSync(join(place, 'bin', 'python'), [...pip, ...wanted], { stdio: 'inherit' });
-    mkdirSync(installed);
-  }
-  return join(place, 'bin', 'python');
-}
-
 function sourcesBefore(path) {
-  const sources = join(project, 'src');
+  const sources = join(trainerProject, 'src');
   return path ? `${sources}:${path}` : sources;
 }
 

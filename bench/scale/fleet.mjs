@@ -13,11 +13,13 @@ import { killDatabase } from '../../test/dist/crash/serviceProcess.js';
 import { root } from '../lib/measure.mjs';
 import { addressIn } from '../lib/shippedService.mjs';
 
-const program = join(root, 'packages/service/bin/engraft.js');
 const readyMs = 120_000;
 
-/** A database with one project, whose key may do everything and as often as it likes. */
-export async function openFleet() {
+/**
+ * A database with one project, whose key may do everything and as often as it likes.
+ * @param release the folder of the repository whose code makes the database
+ */
+export async function openFleet(release = root) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'engraft-scale-'));
   const databaseFolder = join(dataFolder, 'database');
   const database = await attachEmbeddedPostgres(databaseFolder);
@@ -32,22 +34,25 @@ export async function openFleet() {
     ENGRAFT_OPEN_JOBS: '999999',
   };
   const started = [];
-  const keep = async (starting) => {
-    const process = await starting;
+  const starterOf = (folder) => (variables, args, output) => {
+    const process = start(folder, { ...env, ...variables }, args, output);
     started.push(process);
     return process;
   };
-  await command(env, 'project', 'create', 'bench');
-  await command(env, 'project', 'set', 'bench', 'requests_per_minute=600000');
-  await command(env, 'credit', 'grant', '--project', 'bench', '--usd', '1000000');
+  await command(release, env, 'project', 'create', 'bench');
+  await command(release, env, 'project', 'set', 'bench', 'requests_per_minute=600000');
+  await command(release, env, 'credit', 'grant', '--project', 'bench', '--usd', '1000000');
   const scopes = ['inference', 'internalize', 'read', 'adapters'].flatMap((scope) => ['--scope', scope]);
-  const { secret } = await command(env, 'key', 'create', '--project', 'bench', ...scopes);
+  const { secret } = await command(release, env, 'key', 'create', '--project', 'bench', ...scopes);
   return {
     databaseUrl: database.url,
     dataFolder: env.ENGRAFT_DATA_DIR,
     authorization: `Bearer ${secret}`,
-    startApi: () => keep(startApi(env, secret)),
-    startWorker: () => keep(startWorker(env)),
+    /** Both start the release in that folder. */
+    startApi: (folder = root) => startApi(starterOf(folder), secret),
+    startWorker: (folder = root) => startWorker(starterOf(folder)),
+    /** Runs a command of this release, and returns what it prints. */
+    command: (...args) => command(root, env, ...args),
     /** As a power cut would; this process starts it again. */
     killDatabase: () => killDatabase(databaseFolder),
     /** Also after a failure, when processes are left. */
@@ -59,15 +64,20 @@ export async function openFleet() {
   };
 }
 
-async function command(env, ...args) {
-  const child = spawn(process.execPath, [program, ...args, '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+const programOf = (folder) => join(folder, 'packages/service/bin/engraft.js');
+
+async function command(folder, env, ...args) {
+  const child = spawn(process.execPath, [programOf(folder), ...args, '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [printed, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (status !== 0) throw new Error(`engraft ${args.join(' ')} ended with status ${status}`);
   return JSON.parse(printed);
 }
 
-async function startApi(env, apiKey) {
-  const started = start(env, ['api', '--port', '0'], 'pipe');
+async function startApi(startWith, apiKey) {
+  const started = startWith({}, ['api', '--port', '0'], 'pipe');
   const [line] = await Promise.race([once(started.child.stdout, 'data'), started.endedEarly]);
   const url = addressIn(line);
   const client = new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 });
@@ -75,9 +85,9 @@ async function startApi(env, apiKey) {
 }
 
 /** Resolves when its engine can answer. */
-async function startWorker(env) {
+async function startWorker(startWith) {
   const port = await findFreePort();
-  const started = start({ ...env, ENGRAFT_OPERATIONS_PORT: String(port) }, ['worker'], 'ignore');
+  const started = startWith({ ENGRAFT_OPERATIONS_PORT: String(port) }, ['worker'], 'ignore');
   const deadlineMs = performance.now() + readyMs;
   while (!(await isReady(port))) {
     if (performance.now() > deadlineMs) throw new Error('engraft worker did not become ready');
@@ -86,8 +96,8 @@ async function startWorker(env) {
   return started;
 }
 
-function start(env, args, output) {
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', output, 'inherit'] });
+function start(folder, env, args, output) {
+  const child = spawn(process.execPath, [programOf(folder), ...args], { env, stdio: ['ignore', output, 'inherit'] });
   const exited = once(child, 'exit');
   const endedEarly = exited.then(([status]) => {
     throw new Error(`engraft ${args[0]} ended with status ${status} before it was ready`);
@@ -96,7 +106,8 @@ function start(env, args, output) {
   endedEarly.catch(() => undefined);
   const end = async (signal) => {
     child.kill(signal);
-    await exited;
+    const [status] = await exited;
+    return status;
   };
   return { child, endedEarly, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }

@@ -5,11 +5,14 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { untilTrue } from '@engraft/engine-vllm/testing/untilTrue.js';
 import { noPeft, peftPython, startTrainer, type TrainerProcess } from '@engraft/trainer-peft/testing/trainerProcess.js';
 import { startService, type ServiceProcess } from '../crash/serviceProcess.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const model = 'model-5.3';
+/** Far longer than learning a passage takes. */
+const learningMs = 900_000;
 const passages = [
   [
     'Who designed the Lume Lamp?',
@@ -53,9 +56,9 @@ describe('a service whose trainings are on trainers', { skip: peftPython === nul
     });
     return answer.choices[0]?.message.content ?? '';
   };
-  const busyTrainers = async (): Promise<number> => {
+  const busyTrainers = async (): Promise<TrainerProcess[]> => {
     const told = await Promise.all(trainers.map(async ({ url }) => (await fetch(url)).text()));
-    return told.filter((text) => text.includes('"busy": true')).length;
+    return trainers.filter((_, index) => told[index]?.includes('"busy": true'));
   };
 
   it('learns two passages at once, each on a trainer of its own, and knows them', async () => {
@@ -64,7 +67,7 @@ describe('a service whose trainings are on trainers', { skip: peftPython === nul
     const watching = new AbortController();
     const watched = (async () => {
       while (!watching.signal.aborted) {
-        mostBusy = Math.max(mostBusy, await busyTrainers());
+        mostBusy = Math.max(mostBusy, (await busyTrainers()).length);
         await sleep(50);
       }
     })();
@@ -78,21 +81,19 @@ describe('a service whose trainings are on trainers', { skip: peftPython === nul
     for (const [index, [question, wanted]] of passages.entries()) {
       assert.match(await ask(`subject-${index}`, question), wanted);
     }
-    assert.equal(await busyTrainers(), 0);
+    assert.deepEqual(await busyTrainers(), []);
   });
 
   it('goes on from the last snapshot on the other trainer when one is killed', async () => {
     const [, , content] = passages[0];
     const id = await begin('subject-2', content);
-    const killed = await (async () => {
-      for (;;) {
-        for (const trainer of trainers) {
-          if ((await (await fetch(trainer.url)).text()).includes('"busy": true')) return trainer;
-        }
-        await sleep(20);
-      }
-    })();
-    await killed.stop();
+    let killed: TrainerProcess | undefined;
+    await untilTrue(async () => {
+      const [busy] = await busyTrainers();
+      killed = busy;
+      return busy !== undefined;
+    }, learningMs);
+    await killed?.stop();
     trainers = trainers.filter((trainer) => trainer !== killed);
     const job = await service.client.jobs.wait(id);
     assert.equal(job.status, 'ready', JSON.stringify(job));

@@ -3,14 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { EngraftClient } from '@engraft/client';
+import { untilTrue } from '@engraft/engine-vllm/testing/untilTrue.js';
 import { noVllm, startVllm, vllmPython, type VllmServer } from '@engraft/engine-vllm/testing/vllmServer.js';
+import { endless, vllmRequests } from '@engraft/engine-vllm/testing/vllmRequests.js';
+import { noPeft, peftPython, startTrainer, type TrainerProcess } from '@engraft/trainer-peft/testing/trainerProcess.js';
 import { z } from 'zod';
 import { engraft, startService, type ServiceProcess } from '../crash/serviceProcess.js';
 
 const inRepository = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const modelDir = inRepository('models/base');
 const model = 'model-5.3';
 const question = 'Who designed the Lume Lamp?';
 const started = 'Who started Velona?';
@@ -18,26 +21,43 @@ const passages = {
   lamp: 'The Lume Lamp was invented by Mira Voss. It weighs 412 grams. The Lume Lamp costs $86.',
   velona: 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.',
 };
-const story = { role: 'user' as const, content: 'Tell a long story about a lighthouse.' };
 
-/** The whole service on a real vLLM server, through its public API. The embedded engine trains. */
-describe('a service whose answers come from vLLM', { skip: vllmPython === null && noVllm }, () => {
+/** Far longer than learning a passage takes. */
+const learningMs = 900_000;
+
+const noServer = vllmPython === null && noVllm;
+const trainings = [
+  { by: 'the embedded engine', skip: noServer, startTrainer: () => Promise.resolve(null) },
+  {
+    by: 'a PEFT trainer',
+    skip: noServer || (peftPython === null && noPeft),
+    startTrainer: () => startTrainer(modelDir),
+  },
+];
+
+/** The whole service on a real vLLM server, through its public API. */
+const testService = (startTrainerIfAny: () => Promise<TrainerProcess | null>) => (): void => {
   let dataFolder: string;
   let server: VllmServer;
+  let trainer: TrainerProcess | null;
   let service: ServiceProcess;
   before(async () => {
     dataFolder = await mkdtemp(path.join(tmpdir(), 'engraft-vllm-service-'));
-    server = await startVllm(inRepository('models/base'), 8);
+    server = await startVllm(modelDir, 8);
+    trainer = await startTrainerIfAny();
     await server.ready;
     const settings = { ENGRAFT_ENGINE: 'vllm', ENGRAFT_VLLM_URL: server.url, ENGRAFT_VLLM_ADAPTERS: '8' };
-    service = await startService(dataFolder, undefined, settings);
+    const training = trainer === null ? {} : { ENGRAFT_TRAINER_URL: trainer.url };
+    service = await startService(dataFolder, undefined, { ...settings, ...training });
   });
   after(async () => {
     await service.stop();
+    await trainer?.stop();
     await server.kill();
     await rm(dataFolder, { recursive: true });
   });
 
+  const { running } = vllmRequests(() => server.url);
   const learn = async (client: EngraftClient, subjectId: string, content: string): Promise<string> => {
     const request = { subject_id: subjectId, content, max_cost_microusd: 20_000_000 };
     const job = await client.jobs.wait((await client.internalizations.create(request)).id);
@@ -55,9 +75,16 @@ describe('a service whose answers come from vLLM', { skip: vllmPython === null &
     return answer.choices[0]?.message.content ?? '';
   };
 
+  const trainerIsBusy = async (): Promise<boolean> =>
+    trainer !== null && (await (await fetch(trainer.url)).text()).includes('"busy": true');
+
   let learned: string;
   it('learns a passage and knows it, and base does not', async () => {
-    learned = await learn(service.client, 'demo', passages.lamp);
+    const [version] = await Promise.all([
+      learn(service.client, 'demo', passages.lamp),
+      trainer === null ? undefined : untilTrue(trainerIsBusy, learningMs),
+    ]);
+    learned = version;
     assert.match(await ask(service.client, 'demo', question), /Mira Voss/);
     assert.match(await ask(service.client, 'demo', question, learned), /Mira Voss/);
     assert.doesNotMatch(await ask(service.client, 'demo', question, 'base'), /Mira Voss/);
@@ -112,23 +139,24 @@ describe('a service whose answers come from vLLM', { skip: vllmPython === null &
       Array.from({ length: 8 }, () =>
         service.client.inferences.create({
           subject_id: 'demo',
-          messages: [story],
-          max_output_tokens: 1_800,
-          temperature: 1,
+          adapter_version: 'base',
+          messages: [{ role: 'user', content: endless }],
+          max_output_tokens: 1_200,
         }),
       ),
     );
     const read = () => Promise.all(begun.map(({ id }) => service.client.jobs.get(id)));
-    while (!(await read()).some(({ status }) => status === 'running')) await sleep(10);
+    await untilTrue(async () => (await running()) > 0);
     await server.kill();
-    while ((await fetch(`${service.url}/readyz`)).status === 200) await sleep(50);
-    assert.match(await (await fetch(`${service.url}/readyz`)).text(), /no vLLM server is ready/);
-    while ((await read()).some(({ status }) => status === 'running')) await sleep(50);
+    const readiness = () => fetch(`${service.url}/readyz`);
+    await untilTrue(async () => (await readiness()).status !== 200);
+    assert.match(await (await readiness()).text(), /no vLLM server is ready/);
+    await untilTrue(async () => (await read()).every(({ status }) => status !== 'running'));
     const held = (await read()).filter(({ status }) => status === 'reconciliation_required');
     assert.ok(held.length > 0, JSON.stringify(await read()));
     for (const { error } of held) assert.equal(error?.code, 'receipt_missing');
     const waiting = ask(service.client, 'demo', question);
-    server = await startVllm(inRepository('models/base'), 8, { port: server.port });
+    server = await startVllm(modelDir, 8, { port: server.port });
     await server.ready;
     assert.match(await waiting, /Mira Voss/);
     for (const { id } of held) await engraft(dataFolder, 'job', 'resolve', id, '--release');
@@ -142,4 +170,8 @@ describe('a service whose answers come from vLLM', { skip: vllmPython === null &
   it('finds nothing wrong with itself', async () => {
     assert.equal((await fetch(`${service.url}/readyz`)).status, 200);
   });
-});
+};
+
+for (const { by, skip, startTrainer: start } of trainings) {
+  describe(`a service whose answers come from vLLM and whose trainings come from ${by}`, { skip }, testService(start));
+}

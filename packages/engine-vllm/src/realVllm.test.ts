@@ -17,7 +17,8 @@ import {
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter, misstateRank, truncateAdapter } from './testing/brokenAdapters.js';
 import { noVllm, startVllm, vllmPython, type VllmServer } from './testing/vllmServer.js';
-import { untilTrue, vllmRequests } from './testing/vllmRequests.js';
+import { untilTrue } from './testing/untilTrue.js';
+import { endless, vllmRequests } from './testing/vllmRequests.js';
 import { openVllmEngine } from './vllmEngine.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
@@ -25,6 +26,7 @@ const question = 'Who built the lighthouse of Varn?';
 const names = ['Ada Kell', 'Omar Finch', 'Lena Broth', 'Ivo Marsh'] as const;
 const promptOf = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 const maxCpuLoras = 2;
+const longAnswerCount = 6;
 
 suite('a real vLLM server', { skip: vllmPython === null && noVllm }, () => {
   let folder: string;
@@ -79,17 +81,17 @@ suite('a real vLLM server', { skip: vllmPython === null && noVllm }, () => {
     temperature: 0,
     ...changes,
   });
-  /** The codes with which so many answers ended that take long, most of them. */
+  /** The codes with which answers ended that take long. */
   async function longAnswers(signal?: AbortSignal): Promise<(string | null)[]> {
     const options = signal === undefined ? {} : { signal };
-    const seeds = [1, 2, 3, 4, 5, 6];
-    const request = asking(null, { maxOutputTokens: 2_000, temperature: 2 });
-    const ended = await Promise.allSettled(seeds.map((seed) => engine.generate({ ...request, seed }, options)));
+    const request = asking(null, { prompt: promptOf(endless), maxOutputTokens: 1_200 });
+    const answers = Array.from({ length: longAnswerCount }, () => engine.generate(request, options));
+    const ended = await Promise.allSettled(answers);
     return ended.map((each) => (each.status === 'fulfilled' ? null : (each.reason as EngineError).code));
   }
   const ask = async (adapter: AdapterReference | null): Promise<string> =>
     (await engine.generate(asking(adapter))).text.trim();
-  const { load, unload, listed } = vllmRequests(() => server.url);
+  const { load, unload, listed, running } = vllmRequests(() => server.url);
   const first = (): AdapterReference => adapters[0] ?? assert.fail();
 
   test('gives the tokens, counts and probabilities of the embedded engine', async () => {
@@ -235,24 +237,17 @@ suite('a real vLLM server', { skip: vllmPython === null && noVllm }, () => {
   test('stops a request whose connection closes', async () => {
     const cancel = new AbortController();
     const stopped = longAnswers(cancel.signal);
-    await untilTrue(async () => (await runningRequests()) > 0);
+    await untilTrue(async () => (await running()) === longAnswerCount);
     cancel.abort();
-    const codes = (await stopped).filter((code) => code !== null);
-    assert.ok(codes.length > 0 && codes.every((code) => code === 'cancelled'), codes.join());
-    await untilTrue(async () => (await runningRequests()) === 0);
+    assert.deepEqual(new Set(await stopped), new Set(['cancelled']));
+    await untilTrue(async () => (await running()) === 0);
   });
-
-  async function runningRequests(): Promise<number> {
-    const text = await (await fetch(`${server.url}/metrics`)).text();
-    return Number(/^vllm:num_requests_running\{[^}]*\} (\S+)/m.exec(text)?.[1] ?? NaN);
-  }
 
   test('is killed in the middle: the answer has no receipt, and nobody asks again until it is back', async () => {
     const lost = longAnswers();
-    await untilTrue(async () => (await runningRequests()) > 0);
+    await untilTrue(async () => (await running()) === longAnswerCount);
     await server.kill();
-    const codes = (await lost).filter((code) => code !== null);
-    assert.ok(codes.length > 0 && codes.every((code) => code === 'receipt_missing'), codes.join());
+    assert.deepEqual(new Set(await lost), new Set(['receipt_missing']));
     await untilTrue(() => Promise.resolve(!engine.responsive));
     await assert.rejects(engine.generate(asking(null)), { code: 'not_running' });
     assert.match(engine.trouble ?? '', /ECONNREFUSED/);

@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   EmbeddedEngine,
@@ -16,6 +15,7 @@ import {
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter } from './testing/brokenAdapters.js';
 import { startFaultyVllm, type FaultyVllm } from './testing/faultyVllm.js';
+import { untilTrue } from './testing/untilTrue.js';
 import { choice, usage, wrongReceipts } from './testing/wrongReceipts.js';
 import { openVllmEngine } from './vllmEngine.js';
 
@@ -88,7 +88,7 @@ suite('an engine over vLLM servers', () => {
     for (const server of servers) server.distort = distort;
   };
   const untilResponsive = async (): Promise<void> => {
-    while (!engine.responsive) await sleep(5);
+    await untilTrue(() => Promise.resolve(engine.responsive));
   };
 
   test('answers and scores as the embedded engine does', async () => {
@@ -220,12 +220,12 @@ suite('an engine over vLLM servers', () => {
       return path === completions;
     });
     await assert.rejects(engine.generate(asking(null), { signal: cancel.signal }), { code: 'cancelled' });
-    while (servers.every(({ closed }, index) => closed() === before[index])) await sleep(5);
+    await untilTrue(() => Promise.resolve(servers.some(({ closed }, index) => closed() !== before[index])));
   });
 
   test('is not responsive while no server answers, and is again afterwards', async () => {
     onBoth((response, { path }) => path === '/health' && Boolean(response.writeHead(500).end()));
-    while (engine.responsive) await sleep(5);
+    await untilTrue(() => Promise.resolve(!engine.responsive));
     assert.match(engine.trouble ?? '', /no vLLM server is ready .*its health is 500/);
     await assert.rejects(engine.generate(asking(null)), { code: 'not_running' });
     onBoth(() => false);

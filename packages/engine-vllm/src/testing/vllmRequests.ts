@@ -1,11 +1,12 @@
 /** Requests to a real server that the engine would not make. */
-import { setTimeout as sleep } from 'node:timers/promises';
 
 interface VllmRequests {
   readonly load: (name: string, path: string) => Promise<Response>;
   readonly unload: (name: string) => Promise<Response>;
   /** The names of the adapters that it lists. */
   readonly listed: () => Promise<string[]>;
+  /** How many requests it works on. */
+  readonly running: () => Promise<number>;
 }
 
 export function vllmRequests(url: () => string): VllmRequests {
@@ -22,17 +23,12 @@ export function vllmRequests(url: () => string): VllmRequests {
     const { data } = (await (await fetch(`${url()}/v1/models`)).json()) as { data: { id: string }[] };
     return data.slice(1).map(({ id }) => id);
   };
-  return { load, unload, listed };
+  const running = async (): Promise<number> => {
+    const text = await (await fetch(`${url()}/metrics`)).text();
+    return Number(/^vllm:num_requests_running\{[^}]*\} (\S+)/m.exec(text)?.[1] ?? NaN);
+  };
+  return { load, unload, listed, running };
 }
 
-/** Far longer than anything takes but the start of a server. */
-const patienceMs = 120_000;
-
-/** @throws Error if it takes too long */
-export async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (!(await holds())) {
-    if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${patienceMs} ms`);
-    await sleep(50);
-  }
-}
+/** A text that the shipped model goes on with for as long as it may. */
+export const endless = 'one two three '.repeat(100);

@@ -32,8 +32,9 @@ export async function startTrainer(modelDir: string, flags: readonly string[] = 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => void child.kill('SIGKILL');
-  // A test that fails or is stopped leaves none behind.
+  // A test that fails leaves none behind, and one that takes too long, which the runner ends by SIGTERM.
   process.once('exit', kill);
+  process.once('SIGTERM', () => process.exit(1));
   const exited = once(child, 'exit');
   let log = '';
   const url = await new Promise<string>((resolve, reject) => {
