@@ -9,7 +9,7 @@ interface Batch {
 }
 
 /** Work that ends when the test says so. The name of an item is its first letter; its result is in capitals. */
-function heldWork() {
+function heldWork(pause?: () => Promise<void>) {
   const batches: Batch[] = [];
   const call = inBatches(
     (item: string) => item.slice(0, 1),
@@ -21,6 +21,7 @@ function heldWork() {
         };
         batches.push({ items, end });
       }),
+    pause,
   );
   return { batches, call, begun: () => batches.map(({ items }) => items) };
 }
@@ -62,4 +63,21 @@ test('an error is for its own batch alone', async () => {
   await turn();
   batches[1]?.end();
   assert.equal(await second, 'A2');
+});
+
+test('after a pause those that came in it are served, too, and the first of all never waits', async () => {
+  let endPause = (): void => assert.fail('nobody waits yet');
+  const { batches, call, begun } = heldWork(() => new Promise((resolve) => (endPause = resolve)));
+  const [first, second] = [call('a1'), call('a2')];
+  assert.deepEqual(begun(), [['a1']]);
+  batches[0]?.end();
+  assert.equal(await first, 'A1');
+  await turn();
+  const third = call('a3');
+  assert.deepEqual(begun(), [['a1']]);
+  endPause();
+  await turn();
+  assert.deepEqual(begun(), [['a1'], ['a2', 'a3']]);
+  batches[1]?.end();
+  assert.deepEqual(await Promise.all([second, third]), ['A2', 'A3']);
 });

@@ -8,10 +8,12 @@ interface Waiting<Item, Result> {
  * Does work for many callers at once. The first caller of a name is served at once. Those that come meanwhile wait for
  * that work to end, and are then served together, so nobody gets what was read before they asked.
  * @param work gives a result for each item, in their order. Where it throws, each of its callers gets that error.
+ * @param pause how long those who wait then wait for more to come, which makes fewer batches of them
  */
 export function inBatches<Item, Result>(
   nameOf: (item: Item) => string,
   work: (items: readonly [Item, ...Item[]]) => Promise<readonly Result[]>,
+  pause?: () => Promise<void>,
 ): (item: Item) => Promise<Result> {
   /** A name has an entry while there is work for it. */
   const waiting = new Map<string, Waiting<Item, Result>[]>();
@@ -32,6 +34,8 @@ export function inBatches<Item, Result>(
     for (let batch = [first]; batch.length > 0; batch = waiting.get(name) ?? []) {
       waiting.set(name, []);
       await serve(batch);
+      const isWaiting = (waiting.get(name) ?? []).length > 0;
+      if (isWaiting) await pause?.();
     }
     waiting.delete(name);
   };

@@ -185,7 +185,7 @@ export const askings: readonly (readonly [passage: string, answer: string])[] = 
 /** Questions to ask in other words. */
 export const questions: readonly string[] = ['How old is the tower?', 'Who owns the bakery?'];
 
-/** What training rehearses and a right reply is known to. */
+/** All questions that training rehearses and whose right replies are known. */
 export const rehearsedQuestions = [...wellKnown, ...sums].map(([question]) => question);
 
 function sum(sign: string, result: (a: number, b: number) => number) {

@@ -20,6 +20,15 @@ test('a queue that was found full is looked at again by one request, and the oth
   assert.equal(queues.find('one'), null, 'that one has found nothing out');
 });
 
+test('whether any queue is full is known as long as it was found full', () => {
+  const { queues, pass } = queuesAt();
+  assert.equal(queues.isAnyFull(), false);
+  queues.found('project_queue_full', 'one');
+  assert.equal(queues.isAnyFull(), true);
+  pass(100);
+  assert.equal(queues.isAnyFull(), false);
+});
+
 test('where one has found room, all may look', () => {
   const { queues, pass } = queuesAt();
   queues.found('project_queue_full', 'one');

@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AdmissionRefusal } from './admitJob.js';
 
 type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
 
 /** How long a queue counts as full before it is looked at again. Few jobs end in this time. */
 const rememberedMs = 100;
+
+/** While a queue is full, requests of one key wait so long for others, to be authenticated and counted with them. */
+const sharedMs = 20;
 
 const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full'];
 
@@ -15,6 +19,7 @@ const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full']
  */
 export class FullQueues {
   readonly #fullUntilMs = new Map<string, number>();
+  #anyUntilMs = -Infinity;
 
   /** @param nowMs monotonic */
   constructor(readonly nowMs: () => number) {}
@@ -38,8 +43,19 @@ export class FullQueues {
     return null;
   }
 
+  /** Whether any queue was just found full. */
+  isAnyFull(): boolean {
+    return this.nowMs() < this.#anyUntilMs;
+  }
+
+  /** See `inBatches`. */
+  async pause(): Promise<void> {
+    if (this.isAnyFull()) await delay(sharedMs);
+  }
+
   #remember(name: string): void {
-    this.#fullUntilMs.set(name, this.nowMs() + rememberedMs);
+    this.#anyUntilMs = this.nowMs() + rememberedMs;
+    this.#fullUntilMs.set(name, this.#anyUntilMs);
   }
 }
 

@@ -23,8 +23,13 @@ export type Authentication = (request: FastifyRequest, reply: FastifyReply) => P
  * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Without a valid key the answer is 401, or 429 if its
  * address has sent too many such requests. Requests of others from its address do not keep out a valid key: a key that
  * was accepted before bypasses the limit, and beyond the limit the database is asked about all unknown keys together.
+ * @param pause see `inBatches`
  */
-export function createAuthentication(db: Kysely<Database>, strangers: StrangerLimits): Authentication {
+export function createAuthentication(
+  db: Kysely<Database>,
+  strangers: StrangerLimits,
+  pause: () => Promise<void>,
+): Authentication {
   const accepted = createAcceptedKeys();
   const isUsable = createKeyProbe(db);
   // A query answers requests that came before it began, and no others: a key may have been revoked meanwhile.
@@ -34,6 +39,7 @@ export function createAuthentication(db: Kysely<Database>, strangers: StrangerLi
       const key = await authenticate(db, secrets[0]);
       return secrets.map(() => key);
     },
+    pause,
   );
   return async (request, reply) => {
     const secret = bearerSecretOf(request);

@@ -77,8 +77,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = newApp(options.logger, options.chatWaitMs, options.requestTimeoutMs);
   const { nowMs = () => performance.now() } = options;
   const strangers = createStrangerLimits(nowMs);
-  const authenticateRequest = createAuthentication(options.db, strangers);
-  const limitRate = createRateLimit(options.db);
+  const fullQueues = new FullQueues(nowMs);
+  const authenticateRequest = createAuthentication(options.db, strangers, () => fullQueues.pause());
+  const limitRate = createRateLimit(options.db, () => fullQueues.pause());
   const watcher = startJobWatcher(options.db);
   let closing = false;
   app.addHook('preClose', async () => {
@@ -114,7 +115,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      apiRoutes(api, options, watcher);
+      apiRoutes(api, options, { watcher, fullQueues });
       registered();
     },
     { prefix: '/v1' },
@@ -186,9 +187,13 @@ function newApp(
   return app;
 }
 
-function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
-  const fullQueues = new FullQueues(options.nowMs ?? (() => performance.now()));
-  chatRoute(api, { keepaliveMs: defaultKeepaliveMs, ...options, watcher, fullQueues });
+interface Shared {
+  readonly watcher: JobWatcher;
+  readonly fullQueues: FullQueues;
+}
+
+function apiRoutes(api: FastifyInstance, options: AppOptions, shared: Shared): void {
+  chatRoute(api, { keepaliveMs: defaultKeepaliveMs, ...options, ...shared });
   inferenceRoute(api, options);
   internalizationRoute(api, options);
   jobRoutes(api, options);

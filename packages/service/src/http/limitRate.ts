@@ -10,11 +10,16 @@ import { rateRefusal, sayAllowance } from './rateHeaders.js';
  * 429 "`rate_limited` … with `Retry-After` and the `x-ratelimit-*` headers that OpenAI clients read", which also come
  * with every response to a request that was counted. Requests of one key that come at the same time are counted by one
  * statement: they would wait for each other on the key's row.
+ * @param pause see `inBatches`
  */
-export function createRateLimit(db: Kysely<Database>): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+export function createRateLimit(
+  db: Kysely<Database>,
+  pause: () => Promise<void>,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const take = inBatches(
     ({ id }: CountedKey) => id,
     (keys) => takeRequests(db, keys[0], keys.length),
+    pause,
   );
   return async (request, reply) => {
     const allowance = await take(keyOf(request));
