@@ -10,7 +10,14 @@ export {
   type Tally,
 } from './measuring/asking.js';
 export { barChart, type BarChart, type BarSeries } from './measuring/barChart.js';
-export { addLosses, canaryKinds, pointsLost, type CanaryKind, type CanaryLoss, type CanaryReport } from './measuring/canaries.js';
+export {
+  addLosses,
+  canaryKinds,
+  pointsLost,
+  type CanaryKind,
+  type CanaryLoss,
+  type CanaryReport,
+} from './measuring/canaries.js';
 export {
   measurePassages,
   phrasingsOf,
