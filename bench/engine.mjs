@@ -3,10 +3,11 @@
 // npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency]
 //                         [--threads 1,2] [--widths 256,512,896]
 // npm run bench -- engine --only training --model DIR [--threads 2]
-// npm run bench -- engine --peer vllm --model DIR [--threads 2] [--rounds 5]
+// npm run bench -- engine --peer vllm --model DIR [--threads 2] [--rounds 5] [--weights f32|q8|q4]
 //
 // With --model a step is measured with that checkpoint in place of those that the bench makes. With --peer vllm answers
-// and reading are, beside a real vLLM for processors; that writes bench/results/engine-vllm.*.
+// and reading are, beside a real vLLM for processors; that writes bench/results/engine-vllm.*, and with our weights of
+// 8 bits (`--weights q8`) engine-vllm-q8.*.
 // Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads, --widths
 // or --model, engine-partial.* instead, which git ignores.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -117,15 +118,17 @@ async function benchVllm(args) {
   if (option(args, 'peer') !== 'vllm' || modelDir === undefined) throw new Error('--peer takes vllm, with --model DIR');
   const threads = Number(option(args, 'threads', '2'));
   const rounds = Number(option(args, 'rounds', '5'));
+  const weights = option(args, 'weights', 'f32');
   const at = withLoadNote(machine());
   const started = performance.now();
-  const { rows, ways } = await measureBesideVllm({ modelDir, threads, rounds });
+  const { rows, ways } = await measureBesideVllm({ modelDir, threads, rounds, weights });
   const { cpu, date, loadAverage } = at;
   const seconds = (performance.now() - started) / 1e3;
   const section = { title: 'Answers and reading beside vLLM', cpu, date, loadAverage, seconds, rows };
   print(section);
-  const command = `engine --peer vllm --model ${basename(resolve(modelDir))}`;
-  write({ machine: at, command, threads, rounds, ways, sections: [section] }, 'engine-vllm');
+  const [settings, suffix] = weights === 'f32' ? ['', ''] : [` --weights ${weights}`, `-${weights}`];
+  const command = `engine --peer vllm --model ${basename(resolve(modelDir))}${settings}`;
+  write({ machine: at, command, threads, rounds, weights, ways, sections: [section] }, `engine-vllm${suffix}`);
 }
 
 /** The parts that were not measured this time stay as they were; each has the date of its own. */
