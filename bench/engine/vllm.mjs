@@ -25,7 +25,10 @@ const cases = [
   { figure: `Reading ${readTokens} tokens, with an adapter`, batch: 1, adapted: true, reads: true },
 ];
 
-/** @param {{ modelDir: string, threads: number, rounds: number, weights: 'f32' | 'q8' | 'q4' }} plan weights are ours */
+/**
+ * @param {{ modelDir: string, threads: number, rounds: number, weights: 'f32' | 'q8' | 'q4' }} plan `weights` is the
+ *   format of ours
+ */
 export async function measureBesideVllm({ modelDir, threads, rounds, weights }) {
   process.env.ENGRAFT_TEST_VLLM_PYTHON = findVllmPython();
   const { startVllm } = await import('../../packages/engine-vllm/dist/testing/vllmServer.js');
