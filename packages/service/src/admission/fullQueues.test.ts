@@ -20,6 +20,14 @@ test('a queue that was found full is looked at again by one request, and the oth
   assert.equal(queues.find('one'), null, 'that one has found nothing out');
 });
 
+test('a queue that was found full long ago is known no more, and nobody is refused', () => {
+  const { queues, pass } = queuesAt();
+  queues.found('project_queue_full', 'one');
+  queues.found('service_queue_full', 'one');
+  pass(200);
+  assert.deepEqual([queues.find('one'), queues.find('one'), queues.find('another')], [null, null, null]);
+});
+
 test('whether any queue is full is known as long as it was found full', () => {
   const { queues, pass } = queuesAt();
   assert.equal(queues.isAnyFull(), false);

@@ -35,8 +35,8 @@ export class FullQueues {
 
   /** `null` if the caller has to look, and then to say what it found. */
   find(projectId: string): FullQueue | null {
-    const known = codes.filter((code) => this.#fullUntilMs.has(nameOf(code, projectId)));
-    const full = known.find((code) => (this.#fullUntilMs.get(nameOf(code, projectId)) ?? 0) > this.nowMs());
+    const known = codes.filter((code) => this.#isKnown(nameOf(code, projectId)));
+    const full = known.find((code) => this.#untilMs(nameOf(code, projectId)) > this.nowMs());
     if (full !== undefined) return full;
     // The caller looks. Should it find nothing out, another one looks after the same while.
     for (const code of known) this.#remember(nameOf(code, projectId));
@@ -51,6 +51,17 @@ export class FullQueues {
   /** See `inBatches`. */
   async pause(): Promise<void> {
     if (this.isAnyFull()) await delay(sharedMs);
+  }
+
+  /** An old finding says nothing. It would refuse a request that comes beside the first one after a quiet hour. */
+  #isKnown(name: string): boolean {
+    const isFresh = this.#untilMs(name) + rememberedMs > this.nowMs();
+    if (!isFresh) this.#fullUntilMs.delete(name);
+    return isFresh;
+  }
+
+  #untilMs(name: string): number {
+    return this.#fullUntilMs.get(name) ?? -Infinity;
   }
 
   #remember(name: string): void {
