@@ -40,7 +40,8 @@ export async function measureTraining({ models, threadCounts, rounds, torchWaiti
     }
     const batch = tokens.map((sequence) => ({ sequence: { tokens: sequence, targetStart: 1 }, weight: 1 }));
     for (const threads of threadCounts) {
-      const engine = await EmbeddedEngine.open({ modelDir: folder, threads });
+      // A process that only trains may compute otherwise than one that also serves.
+      const engine = await EmbeddedEngine.open({ modelDir: folder, threads }, 'training');
       const training = await openTraining(engine);
       if (threads === threadCounts[0]) await checkSameWork(training, batch, Object.values(processes), name, threads);
       const ways = await tryWays(processes, name, threads);

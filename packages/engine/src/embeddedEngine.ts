@@ -19,6 +19,7 @@ import { openTrainingSession } from './lora/trainingSession.js';
 import { residentBytes } from './model/residentBytes.js';
 import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
+import { trainsInIntegers } from './lora/integerTraining.js';
 import { SharedWeights } from './model/sharedWeights.js';
 import { throwIfCancelled, unlessCancelled } from './support/cancelling.js';
 import { createRandom } from './support/random.js';
@@ -135,7 +136,8 @@ export class EmbeddedEngine implements Engine {
     const { weights: reader, description } = checkpoint;
     const source = { config, reader, contentHash: description.contentHash };
     const quantized = format === 'f32' ? undefined : await loadQuantizedWeights(source, format, options.cacheFolder);
-    const weights = await SharedWeights.open(config, reader, { quantized });
+    const inIntegers = !serves && trainsInIntegers(config);
+    const weights = await SharedWeights.open(config, reader, { quantized, inIntegers });
     return new EmbeddedEngine(checkpoint, { config, weights, threads, quantized }, options);
   }
 

@@ -8,8 +8,8 @@ export interface FrozenMatrix {
   product(x: string, bias?: string): string;
   /** Adds nodes for `gradient W + sum`, the gradient of x. */
   backProduct(gradient: string, sum?: string): string;
-  /** W itself, for adding to it before it is multiplied with x. */
-  summand(x: string): string;
+  /** W itself, for adding to it before it is multiplied with x. `null` if products need it in another form. */
+  readonly summand: ((x: string) => string) | null;
 }
 
 /** A float32 matrix. Each function gives its name and is called when the matrix is needed. */
@@ -47,7 +47,7 @@ export interface AdaptedMatrix {
   /** `[out]` */
   readonly bias: string | undefined;
   readonly lora: LoraPair & { readonly rank: number };
-  /** Whether `W + scale B A` is computed first, see `loraLinears`. */
+  /** Whether `W + scale B A` is computed first where `weight` allows it, see `loraLinears`. */
   readonly merged: boolean;
 }
 
@@ -97,7 +97,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
   const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], transposedB), ranks, 1));
   const results = matrices.map(({ weight, bias, lora, merged }, index) => {
     const scaled = { alpha: { float: lora.scale } };
-    if (merged) {
+    if (merged && weight.summand !== null) {
       const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.summand(x.name)], scaled);
       return linearProduct(graph, x.name, sum, bias);
     }

@@ -2,6 +2,7 @@
  * Differentiable operations. In the comments `d y` is the gradient of the loss with respect to y. Matrices
  * `[rows, width]` have one row for each token.
  */
+import type { Dimension } from '../onnx/graphBuilder.js';
 import type { Tape, Value } from './tape.js';
 
 /** The inverse of a permutation of axes. */
@@ -17,10 +18,20 @@ export function add(tape: Tape, a: Value, b: Value): Value {
   });
 }
 
-/** Both shapes are int64 vectors. The second restores the shape of `x`. */
-export function reshape(tape: Tape, x: Value, shape: string, originalShape: string): Value {
-  return tape.record(tape.graph.node('Reshape', [x.name, shape]), [x], (gradient) => {
-    tape.accumulate(x, () => tape.graph.node('Reshape', [gradient, originalShape]));
+export interface Shape {
+  /** An int64 vector. */
+  readonly vector: string;
+  /** Its numbers, as far as they are known, or names of those that are equal wherever they have one name. */
+  readonly sizes: readonly Dimension[];
+}
+
+/** The second shape is that of `x`. */
+export function reshape(tape: Tape, x: Value, shape: Shape, originalShape: Shape): Value {
+  const { graph } = tape;
+  const reshaped = (value: string, { vector, sizes }: Shape): string =>
+    graph.shaped(graph.node('Reshape', [value, vector]), 'float32', sizes);
+  return tape.record(reshaped(x.name, shape), [x], (gradient) => {
+    tape.accumulate(x, () => reshaped(gradient, originalShape));
   });
 }
 

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { WeightFormat } from '../model/quantization.js';
+import { processorHas } from '../support/processor.js';
 
 /**
  * Whether a row of a batch is computed as it would be alone, to the last bit. With 4-bit weights and a processor
@@ -10,12 +10,4 @@ export function rowsAreIndependent(format: WeightFormat = 'f32'): boolean {
   return format !== 'q4' || hasAvx512;
 }
 
-const hasAvx512 = process.platform === 'linux' && /\bavx512bw\b/u.test(cpuFlags());
-
-function cpuFlags(): string {
-  try {
-    return readFileSync('/proc/cpuinfo', 'utf8');
-  } catch {
-    return '';
-  }
-}
+const hasAvx512 = processorHas('avx512bw');

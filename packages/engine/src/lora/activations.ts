@@ -1,7 +1,7 @@
 /** Estimates of the memory that a training step takes besides the weights. */
 import { activationsPerToken } from '../model/activations.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { WeightFormat } from '../model/quantization.js';
+import { isQuantized, type MatrixFormat } from '../model/quantization.js';
 import { weightCount } from '../model/weights.js';
 import type { TrainingRun } from './runLayout.js';
 
@@ -9,8 +9,8 @@ import type { TrainingRun } from './runLayout.js';
  * The default bound: what a machine that holds the model can be expected to have free. On a machine with little memory
  * the weights are kept in blocks.
  */
-export function defaultActivationBytes(format: WeightFormat): number {
-  return (format === 'f32' ? 4 : 1) * 2 ** 30;
+export function defaultActivationBytes(format: MatrixFormat): number {
+  return (isQuantized(format) ? 1 : 4) * 2 ** 30;
 }
 
 /**

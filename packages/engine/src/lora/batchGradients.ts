@@ -1,7 +1,7 @@
 import type { CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { factorConstants, type Feeds } from '../model/inputs.js';
-import type { WeightFormat } from '../model/quantization.js';
+import { isQuantized, type MatrixFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
@@ -20,7 +20,7 @@ import { GradientAccumulator } from './gradientAccumulator.js';
 export interface GradientInputs {
   readonly config: DecoderConfig;
   /** See `WeightsInUse`. */
-  readonly format: WeightFormat;
+  readonly format: MatrixFormat;
   readonly weights: Feeds;
   readonly modules: readonly LoraModule[];
   /** The adapter at the time of each call. */
@@ -90,7 +90,7 @@ export class BatchGradients {
   }
 
   private runBounds(): BatchOptions {
-    if (this.inputs.format !== 'f32') return { maxRunTokens: runTokensInBlocks };
+    if (isQuantized(this.inputs.format)) return { maxRunTokens: runTokensInBlocks };
     return this.constants === undefined ? { maxRunTokens: runTokensWithoutConstants } : {};
   }
 

@@ -1,5 +1,5 @@
 import type { DecoderConfig } from '../model/config.js';
-import type { WeightFormat } from '../model/quantization.js';
+import type { MatrixFormat } from '../model/quantization.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
 import { sharedFloats } from '../support/threadMemory.js';
 import { ThreadCalls } from '../support/threadCalls.js';
@@ -11,7 +11,7 @@ import { toTransferred, type TransferredFeeds } from './transferredFeeds.js';
 /** Inputs that the thread gets once and uses for all runs. */
 export interface HelperInputs {
   readonly config: DecoderConfig;
-  readonly format: WeightFormat;
+  readonly format: MatrixFormat;
   readonly weights: TransferredFeeds;
   readonly modules: readonly LoraModule[];
   readonly specs: readonly LoraTensorSpec[];

@@ -3,7 +3,7 @@ import type { CallOptions } from '../engine.js';
 import { throwIfCancelled } from '../support/cancelling.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
-import type { WeightFormat } from '../model/quantization.js';
+import type { MatrixFormat } from '../model/quantization.js';
 import { buildTrainingGraph, lowerStates } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
@@ -16,7 +16,7 @@ import type { TrainingRun } from './runLayout.js';
 export interface TrainingInputs {
   readonly config: DecoderConfig;
   /** See `WeightsInUse`. */
-  readonly format: WeightFormat;
+  readonly format: MatrixFormat;
   readonly weights: Feeds;
   /** The LoRA matrices by `loraName`. */
   readonly matrices: Feeds;

@@ -28,7 +28,7 @@ async function compute(width: number, feeds: Feeds, matrixIn: (graph: GraphBuild
   tape.backward(sum, 'gradient');
   graph.output('sum', sum.name, 'float32', ['rows', out]);
   graph.output('gradient_of_x', tape.gradient(x), 'float32', ['rows', width]);
-  graph.output('matrix', matrix.summand(x.name), 'float32', [out, width]);
+  graph.output('matrix', matrix.summand?.(x.name) ?? '', 'float32', [out, width]);
   const shapes = { sum: [rows, out], gradient_of_x: [rows, width], matrix: [out, width] } as const;
   const results = new Map(
     Object.entries(shapes).map(([name, [rows, columns]]) => [name, new Float32Array(rows * columns)]),

@@ -5,9 +5,10 @@ import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Tensor } from '../onnx/tensor.js';
 import { BlockMatrix } from './blockMatrix.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
-import type { WeightFormat } from './quantization.js';
+import { IntegerMatrix, RowCodes } from './integerMatrix.js';
+import { isQuantized, type MatrixFormat } from './quantization.js';
 import { ropeTables, type RopeTables } from './ropeTables.js';
-import { decoderWeightShapes, embeddingName, type DecoderWeights, type WeightTensor } from './weights.js';
+import { decoderWeightShapes, embeddingName, headName, type DecoderWeights, type WeightTensor } from './weights.js';
 
 export const ropeCos = 'rope.cos';
 export const ropeSin = 'rope.sin';
@@ -19,7 +20,7 @@ const constantSuffix = '.constant';
 
 export interface WeightOptions {
   /** How the matrices are fed. By default `f32`. */
-  readonly format?: WeightFormat;
+  readonly format?: MatrixFormat;
   /** Whether factors of products are constants, which only `f32` allows. By default false. */
   readonly constants?: boolean;
 }
@@ -31,6 +32,7 @@ export interface WeightOptions {
  */
 export class WeightInputs {
   private readonly shapes: ReadonlyMap<string, readonly number[]>;
+  private readonly rowCodes: RowCodes;
 
   constructor(
     private readonly graph: GraphBuilder,
@@ -38,6 +40,7 @@ export class WeightInputs {
     private readonly options: WeightOptions = {},
   ) {
     this.shapes = decoderWeightShapes(config);
+    this.rowCodes = new RowCodes(graph);
   }
 
   weight(name: string): string {
@@ -46,7 +49,11 @@ export class WeightInputs {
 
   matrix(name: string): FrozenMatrix {
     const { format = 'f32', constants = false } = this.options;
-    if (format !== 'f32') return new BlockMatrix(this.graph, name, this.shapeOf(name), format);
+    if (format === 'integers' && name !== headName(this.config)) {
+      const [out = 0, width = 0] = this.shapeOf(name);
+      return new IntegerMatrix(this.graph, this.rowCodes, name, [out, width]);
+    }
+    if (isQuantized(format)) return new BlockMatrix(this.graph, name, this.shapeOf(name), format);
     const summand = (): string => this.weight(name);
     const constant = (): string =>
       this.graph.externalConstant(`${name}${constantSuffix}`, 'float32', this.shapeOf(name));

@@ -9,6 +9,14 @@ export const weightFormats = ['f32', 'q8', 'q4'] as const;
 export type WeightFormat = (typeof weightFormats)[number];
 export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 
+/** How graphs over whole sequences are fed the matrices: as they are kept, or in the codes of `integerFeeds`. */
+export type MatrixFormat = WeightFormat | 'integers';
+
+/** Whether matrices are kept in blocks of few bits. */
+export function isQuantized(format: MatrixFormat): format is QuantizedFormat {
+  return format === 'q8' || format === 'q4';
+}
+
 export interface BlockFormat {
   /** Bits of each number. */
   readonly bits: number;

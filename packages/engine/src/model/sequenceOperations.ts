@@ -18,6 +18,7 @@ import {
   transpose,
   type AttentionShapes,
   type Rotation,
+  type Shape,
 } from '../autodiff/operations.js';
 import type { Tape, Value } from '../autodiff/tape.js';
 import { layerWindow, type DecoderConfig } from './config.js';
@@ -107,8 +108,10 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   }
 
   embed(weight: string): Value {
-    const rows = this.tape.graph.node('Gather', [this.inputs.weight(weight), 'ids']);
-    return this.tape.constant(this.tape.graph.node('Reshape', [rows, this.rowShape(this.config.hiddenSize)]));
+    const { graph } = this.tape;
+    const rows = graph.node('Gather', [this.inputs.weight(weight), 'ids']);
+    const { vector, sizes } = this.rowShape(this.config.hiddenSize);
+    return this.tape.constant(graph.shaped(graph.node('Reshape', [rows, vector]), 'float32', sizes));
   }
 
   rmsNorm(x: Value, weight: string): Value {
@@ -127,7 +130,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   }
 
   private headNorm(x: Value, weight: string, heads: number): Value {
-    const slices = this.rowShape(this.config.headDim);
+    const slices = this.rowShape(this.config.headDim, heads);
     const rows = this.rowShape(heads * this.config.headDim);
     return reshape(this.tape, this.rmsNorm(reshape(this.tape, x, slices, rows), weight), rows, slices);
   }
@@ -148,8 +151,14 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   attention({ query, key, value }: Heads, layer: number): Value {
     const { heads, kvHeads, headDim } = this.config;
     const group = this.tape.graph.node('Mul', [this.length, this.tape.graph.integers([heads / kvHeads])]);
-    const perHead = this.concat(this.batch, heads, this.length, headDim);
-    const grouped = this.concat(this.batch, kvHeads, group, headDim);
+    const perHead = {
+      vector: this.concat(this.batch, heads, this.length, headDim),
+      sizes: ['B', heads, 'T', headDim],
+    };
+    const grouped = {
+      vector: this.concat(this.batch, kvHeads, group, headDim),
+      sizes: ['B', kvHeads, 'group * T', headDim],
+    };
     const operands = {
       query: reshape(this.tape, rotate(this.tape, this.splitHeads(query, heads), this.rotation), grouped, perHead),
       key: rotate(this.tape, this.splitHeads(key, kvHeads), this.rotation),
@@ -249,12 +258,14 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     return [unsqueezed(1, 2, 4), unsqueezed(1, 2, 3)];
   }
 
-  private tokenShape(heads: number): string {
-    return this.concat(this.batch, this.length, heads, this.config.headDim);
+  private tokenShape(heads: number): Shape {
+    const { headDim } = this.config;
+    return { vector: this.concat(this.batch, this.length, heads, headDim), sizes: ['B', 'T', heads, headDim] };
   }
 
-  private rowShape(width: number): string {
-    return this.tape.graph.integers([-1, width]);
+  /** Rows of all tokens, or `times` as many. */
+  private rowShape(width: number, times = 1): Shape {
+    return { vector: this.tape.graph.integers([-1, width]), sizes: [times === 1 ? 'R' : `${times} * R`, width] };
   }
 
   private unsqueeze(x: string, axis: number): string {

@@ -7,9 +7,18 @@ import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { residentBytes } from './residentBytes.js';
-import type { WeightFormat } from './quantization.js';
+import { integerFeeds } from './integerCodes.js';
+import { matrices } from './quantizedWeights.js';
+import type { MatrixFormat, WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, embeddingName, readWeights, type WeightReader, type WeightTensor } from './weights.js';
+import {
+  decoderWeightShapes,
+  embeddingName,
+  headName,
+  readWeights,
+  type WeightReader,
+  type WeightTensor,
+} from './weights.js';
 
 /** Scoring comes in bursts. The weights stay in memory between them. */
 const defaultIdleMs = 60_000;
@@ -20,12 +29,14 @@ export interface SharedWeightsOptions {
   readonly memoryBytes?: number;
   /** Present if the matrices are to be quantised. */
   readonly quantized?: QuantizedWeights | undefined;
+  /** Whether float32 matrices are computed with in 8-bit integers, see `IntegerMatrix`. By default false. */
+  readonly inIntegers?: boolean;
 }
 
 /** The weights while somebody uses them. */
 export interface WeightsInUse {
   /** How graphs are fed the matrices. */
-  readonly format: WeightFormat;
+  readonly format: MatrixFormat;
   /** See `weightFeeds` and, for quantised matrices, `blockFeeds`. */
   readonly feeds: Feeds;
   /** Call it once, after the last use. */
@@ -49,6 +60,7 @@ export class SharedWeights {
     private readonly idleMs: number,
     private readonly memoryBytes: number,
     private readonly quantized: QuantizedWeights | undefined,
+    private readonly inIntegers: boolean,
   ) {
     this.tables = new RegisteredTensors(tableFeeds(config, embedding));
   }
@@ -60,12 +72,12 @@ export class SharedWeights {
   static async open(
     config: DecoderConfig,
     reader: WeightReader,
-    { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
+    { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized, inIntegers = false }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = sharedFloats(elementCount(shape));
     await reader.read(new Map([[embeddingName, data]]));
-    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
+    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized, inIntegers);
   }
 
   /** Whether all weights are in memory or being read. */
@@ -89,7 +101,8 @@ export class SharedWeights {
     this.users += 1;
     const loading = (this.loaded ??= this.load());
     try {
-      return { format, feeds: await loading, release: () => this.release() };
+      const used = this.loadsIntegers ? 'integers' : format;
+      return { format: used, feeds: await loading, release: () => this.release() };
     } catch (error) {
       if (this.loaded === loading) this.loaded = undefined;
       this.release();
@@ -100,9 +113,27 @@ export class SharedWeights {
   private async load(): Promise<Feeds> {
     const known = new Map([[embeddingName, this.embedding]]);
     const { config, reader, quantized } = this;
-    const shapes = quantized === undefined ? decoderWeightShapes(config) : floatShapes(config);
+    const hasFloats = quantized === undefined && !this.loadsIntegers;
+    const coded = hasFloats ? [] : quantized === undefined ? projections(config) : matrices(config);
+    const shapes = floatShapes(config, coded);
     const floats = weightFeeds(config, await readWeights(reader, shapes, known), shapes);
-    return quantized === undefined ? floats : { ...floats, ...(await blockFeeds(config, quantized)) };
+    if (hasFloats) return floats;
+    return { ...floats, ...(await (quantized === undefined ? this.integers() : blockFeeds(config, quantized))) };
+  }
+
+  /** One matrix after another is float32 while it is coded. */
+  private async integers(): Promise<Feeds> {
+    let feeds: Feeds = {};
+    for (const [name, shape] of projections(this.config)) {
+      const data = new Float32Array(elementCount(shape));
+      await this.reader.read(new Map([[name, data]]));
+      feeds = { ...feeds, ...integerFeeds(name, data, shape) };
+    }
+    return feeds;
+  }
+
+  private get loadsIntegers(): boolean {
+    return this.quantized === undefined && this.inIntegers;
   }
 
   private get format(): WeightFormat {
@@ -116,8 +147,16 @@ export class SharedWeights {
   }
 }
 
-/** Tables and vectors, which are float32 in either format. */
-function floatShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
+type NamedShapes = readonly (readonly [string, readonly [number, number]])[];
+
+/** Probabilities span more orders of magnitude than 8 bits do, so the head has no codes. */
+function projections(config: DecoderConfig): NamedShapes {
+  return matrices(config).filter(([name]) => name !== headName(config));
+}
+
+/** All but the coded matrices. The embedding is looked up, even where it is the head as well. */
+function floatShapes(config: DecoderConfig, coded: NamedShapes): ReadonlyMap<string, readonly number[]> {
+  const isCoded = new Set(coded.map(([name]) => name));
   const shapes = [...decoderWeightShapes(config)];
-  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === embeddingName));
+  return new Map(shapes.filter(([name]) => name === embeddingName || !isCoded.has(name)));
 }

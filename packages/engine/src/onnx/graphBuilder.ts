@@ -33,6 +33,7 @@ export class GraphBuilder {
   private readonly outputs: ProtobufWriter[] = [];
   private readonly initializers: ProtobufWriter[] = [];
   private readonly constants = new Map<string, string>();
+  private readonly shapes: ProtobufWriter[] = [];
   private readonly inputNames = new Set<string>();
   private readonly externalNames = new Set<string>();
   private nameCount = 0;
@@ -66,6 +67,16 @@ export class GraphBuilder {
     return [...this.externalNames];
   }
 
+  /**
+   * Says which shape a result has, where its operator does not tell. ONNX Runtime uses the memory of results again for
+   * others of the same shape. It compares each result with all whose shape no other has, so that sessions of large
+   * graphs open in a fraction of the time if few shapes are unknown. Sizes of one name must be equal in every run.
+   */
+  shaped(name: string, type: ElementType, shape: readonly Dimension[]): string {
+    this.shapes.push(valueInfo(name, type, shape));
+    return name;
+  }
+
   /** Declares the graph output `name`. A node computes it under that name. */
   declareOutput(name: string, type: ElementType, shape: readonly Dimension[]): void {
     this.outputs.push(valueInfo(name, type, shape));
@@ -80,6 +91,11 @@ export class GraphBuilder {
   /** A float32 scalar. */
   float(value: number): string {
     return this.constant('float32', [], Float32Array.of(value));
+  }
+
+  /** A uint8 scalar. */
+  byte(value: number): string {
+    return this.constant('uint8', [], Uint8Array.of(value));
   }
 
   /** A float32 vector that repeats one number. */
@@ -135,6 +151,7 @@ export class GraphBuilder {
     for (const initializer of this.initializers) graph.message(5, initializer);
     for (const input of this.inputs) graph.message(11, input);
     for (const output of this.outputs) graph.message(12, output);
+    for (const shape of this.shapes) graph.message(13, shape);
     return new ProtobufWriter()
       .integer(1, irVersion)
       .string(2, 'engraft')
@@ -144,7 +161,11 @@ export class GraphBuilder {
       .finish();
   }
 
-  private constant(type: ElementType, shape: readonly number[], data: Float32Array | BigInt64Array): string {
+  private constant(
+    type: ElementType,
+    shape: readonly number[],
+    data: Float32Array | BigInt64Array | Uint8Array,
+  ): string {
     const key = `${type} ${shape.join()} ${data.join()}`;
     const known = this.constants.get(key);
     if (known !== undefined) return known;

@@ -193,6 +193,8 @@ function configure(settings: Pointer, options: SessionOptions): void {
   // next pays off.
   set('session.intra_op.allow_spinning', '1');
   set('session.intra_op.spin_duration_us', String(spinUs));
+  // Codes and scales are computed with as graphs say. Looking for more to fuse takes seconds.
+  set('session.disable_quant_qdq', '1');
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
   else if (!('names' in constants)) addConstants(settings, constants);
 }

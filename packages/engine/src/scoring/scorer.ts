@@ -2,7 +2,7 @@ import { CallGate } from '../support/callGate.js';
 import { throwIfCancelled } from '../support/cancelling.js';
 import { EngineError } from '../engine.js';
 import type { Feeds } from '../model/inputs.js';
-import type { WeightFormat } from '../model/quantization.js';
+import type { MatrixFormat } from '../model/quantization.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
@@ -151,7 +151,7 @@ export class Scorer {
     return runs;
   }
 
-  private session(adapter: boolean, format: WeightFormat): Promise<Session> {
+  private session(adapter: boolean, format: MatrixFormat): Promise<Session> {
     const { config, threads } = this.model;
     return this.sessions.get(adapter, () => Session.create(buildScoreGraph(config, { adapter, format }), { threads }));
   }
