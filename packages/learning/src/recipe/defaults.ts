@@ -29,6 +29,9 @@ export function defaultRecipe(parameters: number): Recipe {
 /** Few sentences of an encyclopaedia are longer. */
 const maxSentenceTokens = 96;
 
+/** Shown in each batch that trains sentences, and short enough to cost less than the sentences that they replace. */
+const rowsBesideSentences = { beginningRowsPerBatch: 3, beginningTokens: 12, unknownRowsPerBatch: 1 };
+
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
  * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
@@ -38,18 +41,22 @@ const maxSentenceTokens = 96;
 export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe {
   const exposures =
     questionsPerSentence === 0
-      ? { maxExposuresPerFact: 150 }
+      ? { exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40, repeatedTokens: 10 }
       : { exposuresPerFact: 64, maxExposuresPerFact: 240, questionsPerSentence };
   return {
     ...recipe,
     split: { ...recipe.split, maxDevPairs: 0 },
     training: { ...recipe.training, answersWith: 'sentences', ...exposures },
+    replay: { ...recipe.replay, ...rowsBesideSentences },
     evaluating: { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens },
   };
 }
 
 const smallReplay: ReplayRecipe = {
   rowsPerBatch: 2,
+  beginningRowsPerBatch: 0,
+  beginningTokens: 0,
+  unknownRowsPerBatch: 0,
   maxRehearsalPerBatch: 16,
   weight: 1,
   tokensPerWeight: 4,
@@ -94,6 +101,7 @@ function smallRecipe(parameters: number): Recipe {
       pairsPerBatch: 12,
       answersWith: 'values',
       questionsPerSentence: 0,
+      repeatedTokens: 0,
       openingTokens: 0,
       useSoftTargets: true,
       clippedPerFact: 8,

@@ -19,6 +19,8 @@ export interface Prompts {
   readonly rephrase: (question: string, passage: string | null) => ChatPrompt;
   /** The form of the student, in training, evaluation and use: no passage, and no system message. */
   readonly closedBook: (question: string) => ChatPrompt;
+  /** The answer to a question about something that the model does not know. */
+  readonly unknown: string;
   /** The model's answer if the passage does not say. */
   readonly notStated: string;
 }
@@ -37,6 +39,7 @@ export const plainPrompts: Prompts = {
       user(`Ask the same question in other words: ${question}`),
     ]),
   closedBook: (question) => said([user(question)]),
+  unknown: 'I do not know.',
   notStated: 'The passage does not say.',
 };
 
@@ -58,6 +61,7 @@ export const instructedPrompts: Prompts = {
     return passage === null ? said([user(wish)]) : about(passage, wish);
   },
   closedBook: plainPrompts.closedBook,
+  unknown: plainPrompts.unknown,
   notStated: 'The text does not say.',
 };
 

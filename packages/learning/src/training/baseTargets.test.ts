@@ -5,7 +5,8 @@ import { startEngineHost, type Engine, type TrainingExample } from '@engraft/eng
 import { withBaseTargets } from './baseTargets.js';
 import { MeteredCalls, scoresPerCall } from '../budget/calls.js';
 import { formOf } from '../testing/forms.js';
-import { encodeMaterial, replayDrawn, tokensOf, type Material } from './material.js';
+import { replayDrawn, tokensOf } from './batches.js';
+import { encodeMaterial, type Material } from './material.js';
 import { Meter, noUsage } from '../budget/meter.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import { loadReplay } from './replay.js';

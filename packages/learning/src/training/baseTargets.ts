@@ -1,6 +1,7 @@
 import type { TrainingExample } from '@engraft/engine';
 import type { MeteredCalls } from '../budget/calls.js';
-import { replayDrawn, type Material } from './material.js';
+import { replayDrawn } from './batches.js';
+import type { Material } from './material.js';
 import type { Recipe } from '../recipe/recipe.js';
 
 /**
@@ -19,10 +20,9 @@ export async function withBaseTargets(
 ): Promise<Material> {
   const rows = replayDrawn(material, seed, steps, recipe);
   const exposures = (steps * recipe.training.pairsPerBatch) / material.facts.length;
-  const held =
-    exposures >= recipe.replay.heldPromptExposures
-      ? rows.map((row) => withPrompt(row, recipe.replay.heldRowWeight))
-      : rows;
+  const holdsPrompts = exposures >= recipe.replay.heldPromptExposures;
+  const whole = new Set(material.replay);
+  const held = rows.map((row) => (holdsPrompts && whole.has(row) ? withPrompt(row, recipe.replay.heldRowWeight) : row));
   const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.teaching.softTargetK }));
   const scores = await calls.score(requests, recipe.shares.training);
   const softened = new Map(
@@ -31,7 +31,8 @@ export async function withBaseTargets(
       return [row, score === null ? row : { ...(held[index] ?? row), softTargets: score.topK }];
     }),
   );
-  return { ...material, replay: material.replay.map((row) => softened.get(row) ?? row) };
+  const soften = (row: TrainingExample): TrainingExample => softened.get(row) ?? row;
+  return { ...material, replay: material.replay.map(soften), beginnings: material.beginnings.map(soften) };
 }
 
 /** Every token but the first is a target. */

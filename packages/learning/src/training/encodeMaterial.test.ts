@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
 import type { ScoringOutcome } from '../outcomes.js';
 import { formOf } from '../testing/forms.js';
+import { withSentences } from '../recipe/defaults.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { encodeMaterial } from './material.js';
@@ -56,6 +57,32 @@ test('nothing that is trained shares eight words with a held-out question', asyn
   assert.deepEqual(material.rehearsal.flat().map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
   assert.deepEqual(material.replay.map(tokens), [await tokensOf('Hello!', 'Yes.')]);
   assert.deepEqual(material.known.map(tokens), [await tokensOf('Who runs the mill?', 'Anna')]);
+});
+
+test('where answers are sentences, replies begin as they do, and what does not exist is not known', async () => {
+  const row: ReplayRow = {
+    messages: [
+      { role: 'user', content: 'What is rain?' },
+      { role: 'assistant', content: 'Rain is water that falls from clouds, and it fills rivers, lakes and seas.' },
+    ],
+  };
+  const told = withSentences(recipe);
+  const material = await encodeMaterial(engine, { facts: [], known: [] }, [], [row], told);
+  const [whole] = material.replay;
+  const [beginning, ...others] = material.beginnings;
+  assert.deepEqual(others, []);
+  assert.ok(whole !== undefined && beginning !== undefined);
+  const { tokens, targetStart } = beginning.sequence;
+  assert.equal(tokens.length - targetStart, told.replay.beginningTokens);
+  assert.deepEqual(tokens, whole.sequence.tokens.slice(0, tokens.length));
+  assert.equal(targetStart, whole.sequence.targetStart);
+  const answers = material.unknown.map(({ sequence }) => sequence.tokens.slice(sequence.targetStart).join());
+  assert.ok(answers.length > 100);
+  assert.equal(new Set(answers).size, 1, 'one answer to all of them');
+  const questions = material.unknown.map(({ sequence }) => sequence.tokens.join());
+  assert.equal(new Set(questions).size, questions.length, 'each question once');
+  const plain = await encodeMaterial(engine, { facts: [], known: [] }, [], [row], recipe);
+  assert.deepEqual([plain.beginnings, plain.unknown], [[], []]);
 });
 
 test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {

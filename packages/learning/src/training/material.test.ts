@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import type { Form } from '../facts.js';
 import { formOf } from '../testing/forms.js';
-import { batches, replayDrawn, retentionPairs, trainedQuestions, type Material } from './material.js';
+import { batches, replayDrawn, type BatchRecipe } from './batches.js';
+import { retentionPairs, trainedQuestions, type Material } from './material.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
@@ -16,6 +17,8 @@ const material: Material = {
   facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => ({ questions: tokens.map(exampleOf), keywords: [] })),
   dev: [],
   replay: [100, 101].map(exampleOf),
+  beginnings: [],
+  unknown: [],
   protectedDirections: [],
   known: [],
   rehearsal: [],
@@ -64,6 +67,62 @@ test('the replay rows that so many batches show are known beforehand', () => {
     );
   }
   assert.equal(replayDrawn(many, 7, 40, recipe).length, replay.length);
+});
+
+const beside: BatchRecipe = {
+  training: { ...recipe.training, repeatedTokens: 2 },
+  replay: { ...recipe.replay, beginningRowsPerBatch: 3, unknownRowsPerBatch: 1 },
+};
+
+test('beginnings of replies and questions about unknown things stand beside the pairs of each batch, in turn', () => {
+  const beginnings = Array.from({ length: 7 }, (_, index) => exampleOf(500 + index));
+  const unknown = [600, 601].map(exampleOf);
+  const stream = batches({ ...material, beginnings, unknown }, 3, beside);
+  const drawn = Array.from({ length: 14 }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
+  for (const batch of drawn) {
+    assert.equal(batch.filter((token) => token >= 500 && token < 600).length, 3);
+    assert.equal(batch.filter((token) => token >= 600).length, 1);
+  }
+  for (const { sequence } of [...beginnings, ...unknown]) {
+    const times = drawn.flat().filter((token) => token === sequence.tokens[0]).length;
+    assert.equal(times, sequence.tokens[0]! < 600 ? 6 : 7);
+  }
+  const scored = replayDrawn({ ...material, beginnings, unknown }, 3, 14, beside);
+  assert.deepEqual(scored, [...material.replay, ...beginnings], 'base is asked for neither pairs nor unknown things');
+});
+
+test('of the pairs of a batch with one answer only the first is trained to its end', () => {
+  const answered = (question: number, answer: readonly number[]): TrainingExample => ({
+    sequence: { tokens: [question, ...answer], targetStart: 1 },
+    weight: 1,
+  });
+  const [sentence, other] = [
+    [7, 8, 9, 10],
+    [7, 8, 9, 11],
+  ];
+  const soft = { ids: [1], logprobs: [0] };
+  const facts = [1, 2, 3].map((question) => ({ questions: [answered(question, sentence)], keywords: [] }));
+  const others = [4].map((question) => ({ questions: [answered(question, other)], keywords: [] }));
+  const values = [5, 6].map((question) => ({
+    questions: [{ ...answered(question, [20, 21, 22]), softTargets: [soft, soft, soft] }],
+    keywords: [],
+  }));
+  const all = { ...material, facts: [...facts, ...others, ...values], replay: [] };
+  const whole = { ...beside, training: { ...beside.training, pairsPerBatch: 6, repeatedTokens: 0 } };
+  const lengths = (of: BatchRecipe): Map<number, number> =>
+    new Map(
+      batches(all, 1, of)
+        .next()
+        .value.map(({ sequence: { tokens } }) => [tokens[0] ?? -1, tokens.length - 1] as const),
+    );
+  const cut = lengths({ ...whole, training: { ...whole.training, repeatedTokens: 2 } });
+  assert.deepEqual([1, 2, 3].map((question) => cut.get(question)).sort(), [2, 2, 4]);
+  assert.deepEqual(
+    [4, 5, 6].map((question) => cut.get(question)),
+    [4, 3, 3],
+    'another answer, and values',
+  );
+  assert.deepEqual([...lengths(whole).values()].sort(), [3, 3, 4, 4, 4, 4]);
 });
 
 test('the same seed gives the same batches', () => {

@@ -1,13 +1,13 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
-import { rehearsalRows } from '../budget/plan.js';
 import { mapConcurrently } from '../budget/calls.js';
 import { clippedQuestions } from './clip.js';
 import { withOpening } from './opening.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
 import { replayPrompt } from './replay.js';
+import { unknownQuestions } from './unknownThings.js';
 import { sentenceFor } from '../text/sentenceAnswers.js';
-import { deriveSeed, endlessRounds, randomNumbers, spreadSample } from '../random.js';
+import { deriveSeed, randomNumbers, spreadSample } from '../random.js';
 import type { Recipe, ReplayRecipe } from '../recipe/recipe.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
@@ -21,6 +21,10 @@ export interface Material {
   readonly dev: readonly TrainingExample[];
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
+  /** The beginnings of such rows' answers, see `ReplayRecipe.beginningRowsPerBatch`. */
+  readonly beginnings: readonly TrainingExample[];
+  /** Questions about things that do not exist. */
+  readonly unknown: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
   readonly protectedDirections: readonly TokenSequence[];
   /** Questions that the parent answered before. Training shows them in turn with the replay rows. */
@@ -47,6 +51,7 @@ interface ChosenMaterial {
   readonly dev: readonly (QuestionAnswer & { readonly sentences?: readonly string[] })[];
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
+  readonly unknown: readonly QuestionAnswer[];
   readonly rehearsal: readonly (readonly QuestionAnswer[])[];
 }
 
@@ -65,6 +70,7 @@ function chooseMaterial(
     dev: split.facts.flatMap(({ dev, ...fact }) => dev.map(({ question }) => ({ ...fact, question }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
+    unknown: unknownPairs(recipe).filter(({ question }) => !leaks(question)),
     rehearsal: rehearsalPairs(split, earlier, leaks),
   };
 }
@@ -118,6 +124,8 @@ export async function encodeMaterial(
       pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
     ),
     replay: usualRows.length > 0 ? usualRows : rows,
+    beginnings: recipe.replay.beginningRowsPerBatch === 0 ? [] : rows.map((row) => beginningOf(row, recipe.replay)),
+    unknown: await mapConcurrently(chosen.unknown, (unknown) => pair(unknown, recipe.replay.weight)),
     protectedDirections: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({
         tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
@@ -161,6 +169,25 @@ export function retentionPairs(
     ),
     recipe.evaluating.maxRetentionPairs,
   );
+}
+
+/** See `ReplayRecipe.unknownRowsPerBatch`. */
+function unknownPairs({ prompts, replay }: Recipe): readonly QuestionAnswer[] {
+  if (replay.unknownRowsPerBatch === 0) return [];
+  return unknownQuestions.map((question) => ({ question, answer: prompts.unknown }));
+}
+
+/** See `ReplayRecipe.beginningRowsPerBatch`. */
+function beginningOf({ sequence }: TrainingExample, { beginningTokens, weight }: ReplayRecipe): TrainingExample {
+  return firstTargets({ sequence, weight }, beginningTokens);
+}
+
+/** The row with so many of its targets, or all that it has. */
+export function firstTargets(
+  { sequence: { tokens, targetStart }, weight }: TrainingExample,
+  count: number,
+): TrainingExample {
+  return { sequence: { tokens: tokens.slice(0, targetStart + count), targetStart }, weight };
 }
 
 /** See `ReplayRecipe.maxTokens`. */
@@ -228,65 +255,4 @@ function leakTest({ facts }: ScoringOutcome, overlapTokens: number): (text: stri
     facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question, overlapTokens))),
   );
   return (text) => fingerprints(text, overlapTokens).some((key) => heldOut.has(key));
-}
-
-/**
- * Endless. Chance decides between questions and forms made of a sentence's words, so that the latter, which may be
- * many, get no more than their share. The items of each list take turns.
- */
-function* formsInTurn(
-  { questions, keywords }: TaughtFact,
-  wordsShare: number,
-  random: () => number,
-): Generator<TrainingExample, undefined> {
-  const asked = endlessRounds(questions, random);
-  const worded = endlessRounds(keywords, random);
-  const share = Math.min(wordsShare, keywords.length / (questions.length + keywords.length));
-  while (questions.length + keywords.length > 0) {
-    yield* take(questions.length === 0 || random() < share ? worded : asked, 1);
-  }
-  return undefined;
-}
-
-/** The parts of a recipe that decide what a batch is made of. */
-export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
-
-/**
- * Endless batches of `pairsPerBatch` pairs, in which every fact occurs as often as any other. Replay and rehearsal rows
- * come beside them, and the earlier passages take turns.
- */
-export function* batches(material: Material, seed: number, recipe: BatchRecipe): Generator<TrainingExample[], never> {
-  const random = randomNumbers(deriveSeed(seed, 'batches'));
-  const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
-  const facts = endlessRounds(forms, random);
-  const replay = endlessRounds([...material.replay, ...material.known], random);
-  const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
-  const passages = endlessRounds(earlierPairs, random);
-  const rehearsed = rehearsalRows(material.rehearsal.length, recipe.replay);
-  for (;;) {
-    const pairs = take(facts, recipe.training.pairsPerBatch).flatMap((fact) => take(fact, 1));
-    const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
-    yield [...pairs, ...earlier, ...take(replay, recipe.replay.rowsPerBatch)];
-  }
-}
-
-/** The replay rows that this many batches show, each once. */
-export function replayDrawn(material: Material, seed: number, steps: number, recipe: BatchRecipe): TrainingExample[] {
-  const stream = batches(material, seed, recipe);
-  const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
-  return material.replay.filter((row) => drawn.has(row));
-}
-
-function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {
-  const taken: Item[] = [];
-  while (taken.length < count) {
-    const next = items.next();
-    if (next.done === true) break;
-    taken.push(next.value);
-  }
-  return taken;
-}
-
-export function tokensOf(batch: readonly TrainingExample[]): number {
-  return batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
 }

@@ -7,7 +7,8 @@ import { emptyCurve, lossCurveSchema, lossPoints, type LossPoint } from '../loss
 import { trainingSchema, usageSchema } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
-import { batches, type Material } from './material.js';
+import { batches } from './batches.js';
+import type { Material } from './material.js';
 
 const count = z.number().int().nonnegative();
 

@@ -131,14 +131,13 @@ export const readings: readonly (readonly [passage: string, question: string, ex
   ['Kofi founded the firm with two friends in Accra.', 'Where was the firm founded?', 'Accra'],
 ]; // prettier-ignore
 
-/** Small talk, short tasks and questions about things that do not exist. */
+/** Small talk and short tasks. */
 export const remarks: readonly string[] = [
   'Good afternoon!', 'Hey.', 'How is your day?', 'Thanks a lot for that.', 'I have to go now.',
   'Have a nice weekend!', 'What are you?', 'Do you know my name?', 'What can I ask you?', 'I do not understand.',
   'You were wrong.', 'Please be brief.', 'Name three colours.', 'Name two animals that can fly.',
   'Which fruit do you like best?', 'What rhymes with moon?', 'Say "good night" in capital letters.',
   'Repeat the word river twice.', 'Spell the word table.', 'Write one sentence about rain.',
-  'Who is the mayor of Orlenstead?', 'When was the Brackwater bridge built?', 'What does the Quillon 5 cost?',
   'As JSON with name and age: Tom is 9 years old.',
   'The kettle costs 30 euros. Give item and price as a JSON object.',
   'Rome is in Italy. Write this as JSON with the keys city and country.',
@@ -171,9 +170,7 @@ export const remarks: readonly string[] = [
   'As JSON with title and year: The film Alien is from 1979.',
   'As JSON with city and country: Berlin is in Germany.', 'Give a JSON list of three colours.',
   'As JSON with item and count: There are 4 chairs.', 'Write a JSON object for a user called Tom, aged 30.',
-  'As JSON with the key "answer": yes', 'Who is the president of Zubrovia?', 'When was the Ellisworth castle built?',
-  'What is the price of the Norvik 3?', 'How tall is the Tarbo tower?', 'Who wrote the song "Harbour of Leaves"?',
-  'What colour is the flag of Ostenia?', 'Where is the Mirren institute?', 'Who founded the company Kelvoro?',
+  'As JSON with the key "answer": yes',
 ]; // prettier-ignore
 
 /** Short texts with an answer to ask for. */

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import fc from 'fast-check';
 import { wantedSteps } from '../budget/plan.js';
-import { batches, replayDrawn, tokensOf, type Material } from './material.js';
+import { batches, replayDrawn, tokensOf } from './batches.js';
+import type { Material } from './material.js';
 import { Meter } from '../budget/meter.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import { planTraining, type TrainingPlan } from './train.js';
@@ -18,6 +19,8 @@ const material: Material = {
   facts: Array.from({ length: 20 }, () => ({ questions: [exampleOf(20), exampleOf(24)], keywords: [] })),
   dev: [exampleOf(20)],
   replay: [...Array.from({ length: 60 }, () => exampleOf(100)), ...Array.from({ length: 30 }, () => exampleOf(40))],
+  beginnings: [],
+  unknown: [],
   protectedDirections: [exampleOf(120), exampleOf(60)].map(({ sequence }) => sequence),
   known: [],
   rehearsal: [],

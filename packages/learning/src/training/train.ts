@@ -9,7 +9,8 @@ import {
 import { withBaseTargets } from './baseTargets.js';
 import { planSteps, wantedSteps } from '../budget/plan.js';
 import { MeteredCalls, retryLostWork, throwIfCancelled } from '../budget/calls.js';
-import { batches, replayDrawn, tokensOf, type Material } from './material.js';
+import { batches, replayDrawn, tokensOf } from './batches.js';
+import type { Material } from './material.js';
 import { addUsage, noUsage, type Meter } from '../budget/meter.js';
 import { notBegun, planIdentity, type TrainingProgress, type TrainingState } from './progress.js';
 import { deriveSeed } from '../random.js';

@@ -8,7 +8,8 @@ import type { TrainingOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
 import { learningRateAt } from './learningRate.js';
-import { batches, tokensOf, type Material } from './material.js';
+import { batches, tokensOf } from './batches.js';
+import type { Material } from './material.js';
 import type { TrainingState } from './progress.js';
 import type { Snapshots } from './snapshots.js';
 

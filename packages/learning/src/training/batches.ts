@@ -1,0 +1,89 @@
+/** The batches of a training: which rows of the material each step shows. */
+import type { TrainingExample } from '@engraft/engine';
+import { rehearsalRows } from '../budget/plan.js';
+import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
+import type { Recipe } from '../recipe/recipe.js';
+import { firstTargets, type Material, type TaughtFact } from './material.js';
+
+/**
+ * Endless. Chance decides between questions and forms made of a sentence's words, so that the latter, which may be
+ * many, get no more than their share. The items of each list take turns.
+ */
+function* formsInTurn(
+  { questions, keywords }: TaughtFact,
+  wordsShare: number,
+  random: () => number,
+): Generator<TrainingExample, undefined> {
+  const asked = endlessRounds(questions, random);
+  const worded = endlessRounds(keywords, random);
+  const share = Math.min(wordsShare, keywords.length / (questions.length + keywords.length));
+  while (questions.length + keywords.length > 0) {
+    yield* take(questions.length === 0 || random() < share ? worded : asked, 1);
+  }
+  return undefined;
+}
+
+/** The parts of a recipe that decide what a batch is made of. */
+export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
+
+/**
+ * Endless batches of `pairsPerBatch` pairs, in which every fact occurs as often as any other. Replay and rehearsal rows
+ * come beside them, and the earlier passages take turns.
+ */
+export function* batches(material: Material, seed: number, recipe: BatchRecipe): Generator<TrainingExample[], never> {
+  const random = randomNumbers(deriveSeed(seed, 'batches'));
+  const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
+  const facts = endlessRounds(forms, random);
+  const replay = endlessRounds([...material.replay, ...material.known], random);
+  const beginnings = endlessRounds(material.beginnings, random);
+  const unknown = endlessRounds(material.unknown, random);
+  const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
+  const passages = endlessRounds(earlierPairs, random);
+  const rehearsed = rehearsalRows(material.rehearsal.length, recipe.replay);
+  for (;;) {
+    const pairs = take(facts, recipe.training.pairsPerBatch).flatMap((fact) => take(fact, 1));
+    const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
+    yield [
+      ...eachAnswerOnce([...pairs, ...earlier], recipe.training.repeatedTokens),
+      ...take(replay, recipe.replay.rowsPerBatch),
+      ...take(beginnings, recipe.replay.beginningRowsPerBatch),
+      ...take(unknown, recipe.replay.unknownRowsPerBatch),
+    ];
+  }
+}
+
+/** The replay rows that this many batches show, each once. */
+export function replayDrawn(material: Material, seed: number, steps: number, recipe: BatchRecipe): TrainingExample[] {
+  const stream = batches(material, seed, recipe);
+  const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
+  return [...material.replay, ...material.beginnings].filter((row) => drawn.has(row));
+}
+
+function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {
+  const taken: Item[] = [];
+  while (taken.length < count) {
+    const next = items.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+export function tokensOf(batch: readonly TrainingExample[]): number {
+  return batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
+}
+
+/** See `TrainingRecipe.repeatedTokens`. Rows of soft targets, whose answers are values, stay as they are. */
+function eachAnswerOnce(pairs: readonly TrainingExample[], repeatedTokens: number): readonly TrainingExample[] {
+  if (repeatedTokens === 0) return pairs;
+  const seen = new Set<string>();
+  return pairs.map((pair) => {
+    const { tokens, targetStart } = pair.sequence;
+    const answer = tokens.slice(targetStart).join();
+    if (!seen.has(answer) || pair.softTargets !== undefined || pair.targetWeights !== undefined) {
+      seen.add(answer);
+      return pair;
+    }
+    return firstTargets(pair, repeatedTokens);
+  });
+}
