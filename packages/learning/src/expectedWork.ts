@@ -62,7 +62,7 @@ export async function expectedWork(
   const answer = counted.answerTokens + (saysSentences ? counted.sentenceTokens : 0);
   const beginnings = replay.beginningRowsPerBatch * (question + replay.beginningTokens);
   const unknown = replay.unknownRowsPerBatch * (question + counted.answerTokens);
-  const pairs = training.pairsPerBatch * question + trainedAnswerTokens(training, taught.sentenceCount, answer);
+  const pairs = training.pairsPerBatch * (question + answer);
   const stepTokens = pairs + replay.rowsPerBatch * counted.rowTokens + beginnings + unknown;
   const whileTraining = rows * counted.rowTokens + steps * beginnings + devTokens;
   return {
@@ -71,17 +71,6 @@ export async function expectedWork(
     steps,
     trainedTokens: steps * stepTokens,
   };
-}
-
-/** Tokens of a batch's answers, which are drawn from so many, each as likely as any other. */
-function trainedAnswerTokens(
-  { pairsPerBatch, repeatedTokens }: Recipe['training'],
-  answers: number,
-  answerTokens: number,
-): number {
-  if (repeatedTokens === 0) return pairsPerBatch * answerTokens;
-  const whole = answers * (1 - (1 - 1 / Math.max(1, answers)) ** pairsPerBatch);
-  return whole * answerTokens + (pairsPerBatch - whole) * Math.min(repeatedTokens, answerTokens);
 }
 
 function ofEnglish({ length }: string): ExpectedTeaching {

@@ -46,6 +46,8 @@ export interface ReplayRow {
   readonly tools?: readonly ToolDefinition[];
   /** A right reply contains one of these. */
   readonly expected?: readonly string[];
+  /** Whether only the reply's first tokens are trained, see `ReplayRecipe.beginningRowsPerBatch`. By default false. */
+  readonly beginning?: boolean;
 }
 
 /** How a model learns passages. It is the same for all passages. */

@@ -29,8 +29,8 @@ export function defaultRecipe(parameters: number): Recipe {
 /** Few sentences of an encyclopaedia are longer. */
 const maxSentenceTokens = 96;
 
-/** Shown in each batch that trains sentences, and short enough to cost less than the sentences that they replace. */
-const rowsBesideSentences = { beginningRowsPerBatch: 3, beginningTokens: 12, unknownRowsPerBatch: 1 };
+/** These rows keep other questions from being answered with sentences of the passage. */
+const rowsBesideSentences = { beginningRowsPerBatch: 4, beginningTokens: 12, unknownRowsPerBatch: 1 };
 
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
@@ -41,7 +41,7 @@ const rowsBesideSentences = { beginningRowsPerBatch: 3, beginningTokens: 12, unk
 export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe {
   const exposures =
     questionsPerSentence === 0
-      ? { exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40, repeatedTokens: 10 }
+      ? { exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40 }
       : { exposuresPerFact: 64, maxExposuresPerFact: 240, questionsPerSentence };
   return {
     ...recipe,
@@ -101,7 +101,6 @@ function smallRecipe(parameters: number): Recipe {
       pairsPerBatch: 12,
       answersWith: 'values',
       questionsPerSentence: 0,
-      repeatedTokens: 0,
       openingTokens: 0,
       useSoftTargets: true,
       clippedPerFact: 8,

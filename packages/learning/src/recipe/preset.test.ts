@@ -58,13 +58,14 @@ test('what is given takes the place of the default, and nothing else does', asyn
   });
 });
 
-test('sentences as answers need room, and a training that nothing stops', () => {
+test('sentences as answers need room, a training that nothing stops, and rows that keep other questions apart', () => {
   const usual = defaultRecipe(135e6);
   const training = { answersWith: 'sentences', peakRate: 1e-3 } as const;
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
+    training: { ...usual.training, ...training, exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40 },
+    replay: { ...usual.replay, beginningRowsPerBatch: 4, beginningTokens: 12, unknownRowsPerBatch: 1 },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);

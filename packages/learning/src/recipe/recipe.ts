@@ -79,11 +79,6 @@ export interface TrainingRecipe {
    * sentence is trained as often as any other. With 0 nothing more is asked, and each fact is trained as often.
    */
   readonly questionsPerSentence: number;
-  /**
-   * If several rows of a batch have one sentence for an answer, only the first of them is trained to its end, and the
-   * others on so many of its first tokens. 0 trains all to their ends.
-   */
-  readonly repeatedTokens: number;
   /** First tokens of a sentence that count as much as the whole of it, see `withOpening`. 0 for none. */
   readonly openingTokens: number;
   /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */
@@ -117,12 +112,16 @@ export interface ReplayRecipe {
   /** Replay rows in a batch. They are longer than pairs. */
   readonly rowsPerBatch: number;
   /**
-   * Rows in a batch that are the first `beginningTokens` tokens of a replay row's answer. Whether an answer becomes one
-   * of the passage's sentences is decided by its first tokens, so that these keep other questions apart at little cost.
+   * Rows in a batch of which only the first `beginningTokens` tokens of the answer are trained: the model's own, to
+   * well-known questions. The first tokens decide whether an answer becomes one of the passage's sentences, so that
+   * these keep other questions apart at little cost.
    */
   readonly beginningRowsPerBatch: number;
   readonly beginningTokens: number;
-  /** Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. */
+  /**
+   * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. There are none where no
+   * beginnings show what is known.
+   */
   readonly unknownRowsPerBatch: number;
   /** The most rows in a batch that rehearse. There are two for each earlier passage, and two more. */
   readonly maxRehearsalPerBatch: number;

@@ -3,7 +3,7 @@ import type { TrainingExample } from '@engraft/engine';
 import { rehearsalRows } from '../budget/plan.js';
 import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
-import { firstTargets, type Material, type TaughtFact } from './material.js';
+import type { Material, TaughtFact } from './material.js';
 
 /**
  * Endless. Chance decides between questions and forms made of a sentence's words, so that the latter, which may be
@@ -44,7 +44,8 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
     const pairs = take(facts, recipe.training.pairsPerBatch).flatMap((fact) => take(fact, 1));
     const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
     yield [
-      ...eachAnswerOnce([...pairs, ...earlier], recipe.training.repeatedTokens),
+      ...pairs,
+      ...earlier,
       ...take(replay, recipe.replay.rowsPerBatch),
       ...take(beginnings, recipe.replay.beginningRowsPerBatch),
       ...take(unknown, recipe.replay.unknownRowsPerBatch),
@@ -71,19 +72,4 @@ function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {
 
 export function tokensOf(batch: readonly TrainingExample[]): number {
   return batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
-}
-
-/** See `TrainingRecipe.repeatedTokens`. Rows of soft targets, whose answers are values, stay as they are. */
-function eachAnswerOnce(pairs: readonly TrainingExample[], repeatedTokens: number): readonly TrainingExample[] {
-  if (repeatedTokens === 0) return pairs;
-  const seen = new Set<string>();
-  return pairs.map((pair) => {
-    const { tokens, targetStart } = pair.sequence;
-    const answer = tokens.slice(targetStart).join();
-    if (!seen.has(answer) || pair.softTargets !== undefined || pair.targetWeights !== undefined) {
-      seen.add(answer);
-      return pair;
-    }
-    return firstTargets(pair, repeatedTokens);
-  });
 }

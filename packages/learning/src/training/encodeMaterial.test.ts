@@ -6,6 +6,7 @@ import type { ScoringOutcome } from '../outcomes.js';
 import { formOf } from '../testing/forms.js';
 import { withSentences } from '../recipe/defaults.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { encodeMaterial } from './material.js';
 
@@ -67,8 +68,11 @@ test('where answers are sentences, replies begin as they do, and what does not e
     ],
   };
   const told = withSentences(recipe);
-  const material = await encodeMaterial(engine, { facts: [], known: [] }, [], [row], told);
-  const [whole] = material.replay;
+  const encoded = (rows: readonly ReplayRow[], of: Recipe): ReturnType<typeof encodeMaterial> =>
+    encodeMaterial(engine, { facts: [], known: [] }, [], rows, of);
+  const material = await encoded([row, { ...row, beginning: true }], told);
+  const [whole, ...otherRows] = material.replay;
+  assert.deepEqual([otherRows, material.protectedDirections.length], [[], 1]);
   const [beginning, ...others] = material.beginnings;
   assert.deepEqual(others, []);
   assert.ok(whole !== undefined && beginning !== undefined);
@@ -81,8 +85,10 @@ test('where answers are sentences, replies begin as they do, and what does not e
   assert.equal(new Set(answers).size, 1, 'one answer to all of them');
   const questions = material.unknown.map(({ sequence }) => sequence.tokens.join());
   assert.equal(new Set(questions).size, questions.length, 'each question once');
-  const plain = await encodeMaterial(engine, { facts: [], known: [] }, [], [row], recipe);
-  assert.deepEqual([plain.beginnings, plain.unknown], [[], []]);
+  for (const without of [await encoded([row, { ...row, beginning: true }], recipe), await encoded([row], told)]) {
+    assert.deepEqual([without.beginnings, without.unknown], [[], []], 'neither without the other');
+    assert.equal(without.replay.length, 1);
+  }
 });
 
 test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {

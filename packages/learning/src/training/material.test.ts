@@ -70,7 +70,7 @@ test('the replay rows that so many batches show are known beforehand', () => {
 });
 
 const beside: BatchRecipe = {
-  training: { ...recipe.training, repeatedTokens: 2 },
+  training: recipe.training,
   replay: { ...recipe.replay, beginningRowsPerBatch: 3, unknownRowsPerBatch: 1 },
 };
 
@@ -89,40 +89,6 @@ test('beginnings of replies and questions about unknown things stand beside the 
   }
   const scored = replayDrawn({ ...material, beginnings, unknown }, 3, 14, beside);
   assert.deepEqual(scored, [...material.replay, ...beginnings], 'base is asked for neither pairs nor unknown things');
-});
-
-test('of the pairs of a batch with one answer only the first is trained to its end', () => {
-  const answered = (question: number, answer: readonly number[]): TrainingExample => ({
-    sequence: { tokens: [question, ...answer], targetStart: 1 },
-    weight: 1,
-  });
-  const [sentence, other] = [
-    [7, 8, 9, 10],
-    [7, 8, 9, 11],
-  ];
-  const soft = { ids: [1], logprobs: [0] };
-  const facts = [1, 2, 3].map((question) => ({ questions: [answered(question, sentence)], keywords: [] }));
-  const others = [4].map((question) => ({ questions: [answered(question, other)], keywords: [] }));
-  const values = [5, 6].map((question) => ({
-    questions: [{ ...answered(question, [20, 21, 22]), softTargets: [soft, soft, soft] }],
-    keywords: [],
-  }));
-  const all = { ...material, facts: [...facts, ...others, ...values], replay: [] };
-  const whole = { ...beside, training: { ...beside.training, pairsPerBatch: 6, repeatedTokens: 0 } };
-  const lengths = (of: BatchRecipe): Map<number, number> =>
-    new Map(
-      batches(all, 1, of)
-        .next()
-        .value.map(({ sequence: { tokens } }) => [tokens[0] ?? -1, tokens.length - 1] as const),
-    );
-  const cut = lengths({ ...whole, training: { ...whole.training, repeatedTokens: 2 } });
-  assert.deepEqual([1, 2, 3].map((question) => cut.get(question)).sort(), [2, 2, 4]);
-  assert.deepEqual(
-    [4, 5, 6].map((question) => cut.get(question)),
-    [4, 3, 3],
-    'another answer, and values',
-  );
-  assert.deepEqual([...lengths(whole).values()].sort(), [3, 3, 4, 4, 4, 4]);
 });
 
 test('the same seed gives the same batches', () => {

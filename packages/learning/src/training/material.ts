@@ -111,11 +111,17 @@ export async function encodeMaterial(
     };
     return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
   });
-  const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
+  const encoded = await mapConcurrently(chosen.replay, async (row) => {
     const { prompt, completion } = replayPrompt(row);
     // The model's own writing, including calls.
-    const sequence = await engine.encode(prompt, completion, { markup: true });
-    return { sequence, weight: recipe.replay.weight * lengthWeight(sequence, recipe.replay) };
+    return { isBeginning: row.beginning === true, sequence: await engine.encode(prompt, completion, { markup: true }) };
+  });
+  const sequencesOf = (isBeginning: boolean): TokenSequence[] =>
+    encoded.flatMap((row) => (row.isBeginning === isBeginning ? [row.sequence] : []));
+  const beginnings = recipe.replay.beginningRowsPerBatch === 0 ? [] : sequencesOf(true);
+  const rows = sequencesOf(false).map((sequence): TrainingExample => {
+    const weight = recipe.replay.weight * lengthWeight(sequence, recipe.replay);
+    return { sequence, weight };
   });
   const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
   return {
@@ -124,8 +130,11 @@ export async function encodeMaterial(
       pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
     ),
     replay: usualRows.length > 0 ? usualRows : rows,
-    beginnings: recipe.replay.beginningRowsPerBatch === 0 ? [] : rows.map((row) => beginningOf(row, recipe.replay)),
-    unknown: await mapConcurrently(chosen.unknown, (unknown) => pair(unknown, recipe.replay.weight)),
+    beginnings: beginnings.map((sequence) => beginningOf(sequence, recipe.replay)),
+    // Alone they would teach that nothing is known.
+    unknown: await mapConcurrently(beginnings.length === 0 ? [] : chosen.unknown, (unknown) =>
+      pair(unknown, recipe.replay.weight),
+    ),
     protectedDirections: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({
         tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
@@ -178,16 +187,11 @@ function unknownPairs({ prompts, replay }: Recipe): readonly QuestionAnswer[] {
 }
 
 /** See `ReplayRecipe.beginningRowsPerBatch`. */
-function beginningOf({ sequence }: TrainingExample, { beginningTokens, weight }: ReplayRecipe): TrainingExample {
-  return firstTargets({ sequence, weight }, beginningTokens);
-}
-
-/** The row with so many of its targets, or all that it has. */
-export function firstTargets(
-  { sequence: { tokens, targetStart }, weight }: TrainingExample,
-  count: number,
+function beginningOf(
+  { tokens, targetStart }: TokenSequence,
+  { beginningTokens, weight }: ReplayRecipe,
 ): TrainingExample {
-  return { sequence: { tokens: tokens.slice(0, targetStart + count), targetStart }, weight };
+  return { sequence: { tokens: tokens.slice(0, targetStart + beginningTokens), targetStart }, weight };
 }
 
 /** See `ReplayRecipe.maxTokens`. */

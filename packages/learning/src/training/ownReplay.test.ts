@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
+import { withSentences } from '../recipe/defaults.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { replayOf } from './ownReplay.js';
 import { loadReplay, replayPrompt } from './replay.js';
@@ -37,6 +38,19 @@ test('a checkpoint without rows rehearses what it says itself', async () => {
   const { prompt, completion } = replayPrompt(row);
   const { text } = await engine.generate({ prompt, adapter: null, maxOutputTokens: 64, temperature: 0 });
   assert.equal(text, completion);
+});
+
+test('where beginnings are trained, all replies to well-known questions show one', async () => {
+  const rows = await replayOf(engine, [], withSentences(baseRecipe));
+  const [beginnings, others] = [true, false].map((wanted) =>
+    rows.filter(({ beginning = false }) => beginning === wanted),
+  );
+  assert.deepEqual(others, await replayOf(engine, [], baseRecipe));
+  const asked = wellKnown.map(([question]) => question);
+  assert.deepEqual(
+    beginnings?.map(({ messages }) => messages.at(-2)?.content),
+    asked,
+  );
 });
 
 test('its replies are kept for a checkpoint, and made again where the file is damaged', async () => {

@@ -8,7 +8,6 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
-import type { Prompts } from '../recipe/prompts.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { loadReplay, replayFile } from './replay.js';
@@ -48,23 +47,26 @@ async function keepRows(folder: string, rows: readonly ReplayRow[]): Promise<voi
 /** Two equal identities give equal replies. */
 async function identityOf(engine: Engine, recipe: Recipe): Promise<string> {
   const { contentHash } = await engine.describe();
-  const asked = { contentHash, asked: askedOf(recipe.prompts), maxReplyTokens: recipe.evaluating.maxReplyTokens };
+  const asked = { contentHash, asked: askedOf(recipe), maxReplyTokens: recipe.evaluating.maxReplyTokens };
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
 /**
  * Greedy, so that the same model gives the same rows. A reply that is cut off does not show how the model ends one, and
- * is left out.
+ * is left out, but for its beginning where that is wanted.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer replies.
   const { maxReplyTokens } = recipe.evaluating;
-  const rows = await mapConcurrently(askedOf(recipe.prompts), async ({ prompt, expected }): Promise<ReplayRow[]> => {
+  const rows = await mapConcurrently(askedOf(recipe), async (asked): Promise<ReplayRow[]> => {
+    const { prompt, expected, showsBeginning } = asked;
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
-    const isWhole = finishReason === 'stop' && text.trim() !== '';
     const messages = [...prompt.messages, { role: 'assistant', content: text } as const];
-    return isWhole ? [{ messages, ...(expected === undefined ? {} : { expected: [expected] }) }] : [];
+    if (text.trim() === '') return [];
+    const whole =
+      finishReason !== 'stop' ? [] : [{ messages, ...(expected === undefined ? {} : { expected: [expected] }) }];
+    return showsBeginning ? [...whole, { messages, beginning: true }] : whole;
   });
   return rows.flat();
 }
@@ -73,12 +75,18 @@ interface Asked {
   readonly prompt: ChatPrompt;
   /** A right reply contains this. Absent if no reply can be checked. */
   readonly expected?: string;
+  readonly showsBeginning?: boolean;
 }
 
-function askedOf(prompts: Prompts): Asked[] {
+function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked[] {
+  const showsBeginning = replay.beginningRowsPerBatch > 0;
   return [
     ...remarks.map((remark) => ({ prompt: prompts.closedBook(remark) })),
-    ...[...wellKnown, ...sums].map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected })),
+    ...wellKnown.map(([question, expected]) => {
+      const asked = { prompt: prompts.closedBook(question), expected };
+      return showsBeginning ? { ...asked, showsBeginning } : asked;
+    }),
+    ...sums.map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected })),
     ...questions.map((question) => ({ prompt: prompts.rephrase(question, null) })),
     ...readings.map(([passage, question, expected]) => ({ prompt: prompts.reading(passage, question), expected })),
     ...askings.map(([passage, answer]) => ({ prompt: prompts.ask(passage, answer) })),

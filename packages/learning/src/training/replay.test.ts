@@ -86,3 +86,26 @@ test('two canaries in three are known to be answered right, as far as there are 
     assert.equal(knownIn(drawReplay([...talk, ...right.slice(0, 3)], seed, baseRecipe).canaries), 3);
   }
 });
+
+test('a beginning is no canary, and is not trained where its question is one', () => {
+  const rowOf = (question: string): ReplayRow => ({
+    messages: [
+      { role: 'user', content: question },
+      { role: 'assistant', content: 'Rome' },
+    ],
+  });
+  const whole = Array.from({ length: 30 }, (_, index) => rowOf(`What is the capital of country ${index}?`));
+  const beginnings = whole.map((row): ReplayRow => ({ ...row, beginning: true }));
+  const textOf = ({ messages }: ReplayRow): string => messages[0]?.content ?? '';
+  for (const seed of [1, 2]) {
+    const { canaries, replay } = drawReplay([...whole, ...beginnings], seed, baseRecipe);
+    assert.deepEqual(canaries, drawReplay(whole, seed, baseRecipe).canaries);
+    const asked = canaries.map(textOf);
+    assert.ok(asked.length > 0);
+    const trained = replay.filter(({ beginning }) => beginning === true).map(textOf);
+    assert.deepEqual(
+      trained,
+      whole.map(textOf).filter((text) => !asked.includes(text)),
+    );
+  }
+});

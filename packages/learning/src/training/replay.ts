@@ -28,6 +28,7 @@ const rowSchema = z.object({
   messages: z.array(messageSchema).min(2),
   tools: z.array(toolSchema).exactOptional(),
   expected: z.array(z.string().min(1)).exactOptional(),
+  beginning: z.boolean().exactOptional(),
 });
 
 /** A file beside the weights. */
@@ -66,7 +67,7 @@ const knownShare = 2 / 3;
 /**
  * The rows that one job trains on, and those that it keeps for its canaries. No row is both. A row that the model
  * itself answers wrong says little about what was lost, and a handful of others decides by chance. So canaries are
- * taken first from rows whose own reply is known to be right.
+ * taken first from rows whose own reply is known to be right. Beginnings of other replies than theirs are all trained.
  */
 export function drawReplay(
   rows: readonly ReplayRow[],
@@ -74,15 +75,21 @@ export function drawReplay(
   { evaluating: { maxCanaries }, replay: { maxRows } }: Pick<Recipe, 'evaluating' | 'replay'>,
 ): { readonly canaries: readonly ReplayRow[]; readonly replay: readonly ReplayRow[] } {
   const random = randomNumbers(deriveSeed(seed, 'replay'));
-  const drawn = shuffled(rows, random).map((row) => upToSomeTurn(row, random));
+  const isBeginning = ({ beginning = false }: ReplayRow): boolean => beginning;
+  const whole = rows.filter((row) => !isBeginning(row));
+  const drawn = shuffled(whole, random).map((row) => upToSomeTurn(row, random));
   const canaryCount = Math.min(maxCanaries, Math.floor(drawn.length / 2));
   const known = new Set(drawn.filter(isKnown).slice(0, Math.floor(knownShare * canaryCount)));
   const others = drawn.filter((row) => !known.has(row));
   const otherCount = canaryCount - known.size;
-  return {
-    canaries: [...known, ...others.slice(0, otherCount)],
-    replay: others.slice(otherCount, otherCount + maxRows),
-  };
+  const canaries = [...known, ...others.slice(0, otherCount)];
+  const asked = new Set(canaries.map(promptKey));
+  const beginnings = rows.filter((row) => isBeginning(row) && !asked.has(promptKey(row)));
+  return { canaries, replay: [...others.slice(otherCount, otherCount + maxRows), ...beginnings] };
+}
+
+function promptKey({ messages }: ReplayRow): string {
+  return JSON.stringify(messages.slice(0, -1));
 }
 
 function isKnown(row: ReplayRow): boolean {
