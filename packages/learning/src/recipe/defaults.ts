@@ -41,7 +41,7 @@ const rowsBesideSentences = { beginningRowsPerBatch: 4, beginningTokens: 12, unk
 export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe {
   const exposures =
     questionsPerSentence === 0
-      ? { exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40 }
+      ? { maxExposuresPerFact: 150 }
       : { exposuresPerFact: 64, maxExposuresPerFact: 240, questionsPerSentence };
   return {
     ...recipe,

@@ -64,7 +64,7 @@ test('sentences as answers need room, a training that nothing stops, and rows th
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, exposuresPerFact: 18, maxExposuresPerFact: 75, enoughSteps: 40 },
+    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
     replay: { ...usual.replay, beginningRowsPerBatch: 4, beginningTokens: 12, unknownRowsPerBatch: 1 },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
