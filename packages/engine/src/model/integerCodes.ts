@@ -58,9 +58,6 @@ export function integerFeeds(name: string, data: Float32Array, [out, width]: rea
   };
 }
 
-/** The bytes that `integerFeeds` takes for each number of a matrix. */
-export const integerBytesPerNumber = 3;
-
 const tileSide = 64;
 
 /** Adding this leaves a float64 no bits below 1. */

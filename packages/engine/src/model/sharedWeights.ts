@@ -1,6 +1,7 @@
 import { EngineError } from '../engine.js';
 import { machineMemory } from '../support/machineMemory.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
+import type { Tensor } from '../onnx/tensor.js';
 import { sharedFloats } from '../support/threadMemory.js';
 import { elementCount } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
@@ -77,7 +78,8 @@ export class SharedWeights {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = sharedFloats(elementCount(shape));
     await reader.read(new Map([[embeddingName, data]]));
-    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized, inIntegers);
+    const codes = inIntegers && quantized === undefined;
+    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized, codes);
   }
 
   /** Whether all weights are in memory or being read. */
@@ -101,7 +103,7 @@ export class SharedWeights {
     this.users += 1;
     const loading = (this.loaded ??= this.load());
     try {
-      const used = this.loadsIntegers ? 'integers' : format;
+      const used = this.inIntegers ? 'integers' : format;
       return { format: used, feeds: await loading, release: () => this.release() };
     } catch (error) {
       if (this.loaded === loading) this.loaded = undefined;
@@ -112,28 +114,23 @@ export class SharedWeights {
 
   private async load(): Promise<Feeds> {
     const known = new Map([[embeddingName, this.embedding]]);
-    const { config, reader, quantized } = this;
-    const hasFloats = quantized === undefined && !this.loadsIntegers;
-    const coded = hasFloats ? [] : quantized === undefined ? projections(config) : matrices(config);
+    const { config, reader, quantized, inIntegers } = this;
+    const coded = quantized !== undefined ? matrices(config) : inIntegers ? projections(config) : [];
     const shapes = floatShapes(config, coded);
     const floats = weightFeeds(config, await readWeights(reader, shapes, known), shapes);
-    if (hasFloats) return floats;
-    return { ...floats, ...(await (quantized === undefined ? this.integers() : blockFeeds(config, quantized))) };
+    if (quantized !== undefined) return { ...floats, ...(await blockFeeds(config, quantized)) };
+    return inIntegers ? { ...floats, ...(await this.integers()) } : floats;
   }
 
   /** One matrix after another is float32 while it is coded. */
   private async integers(): Promise<Feeds> {
-    let feeds: Feeds = {};
+    const feeds: Record<string, Tensor> = {};
     for (const [name, shape] of projections(this.config)) {
       const data = new Float32Array(elementCount(shape));
       await this.reader.read(new Map([[name, data]]));
-      feeds = { ...feeds, ...integerFeeds(name, data, shape) };
+      Object.assign(feeds, integerFeeds(name, data, shape));
     }
     return feeds;
-  }
-
-  private get loadsIntegers(): boolean {
-    return this.quantized === undefined && this.inIntegers;
   }
 
   private get format(): WeightFormat {

@@ -6,8 +6,8 @@
 /** Names of each kind, and questions about them with X for a name. */
 const asked: readonly { readonly names: readonly string[]; readonly forms: readonly string[] }[] = [
   {
-    names: ['Mina Osei', 'Tobias Renn', 'Professor Ilke Brandt', 'Captain Joran Vale', 'Sister Agathe Moll', 'Ravi Condel',
-      'Ludmila Harrow', 'Piet Onderwater', 'the sculptor Anouk Tessier', 'Queen Ysolde of Marr'],
+    names: ['Mina Osei', 'Tobias Renn', 'Professor Ilke Brandt', 'Captain Joran Vale', 'Sister Agathe Moll',
+      'Ravi Condel', 'Ludmila Harrow', 'Piet Onderwater', 'the sculptor Anouk Tessier', 'Queen Ysolde of Marr'],
     forms: ['When was X born?', 'Where did X grow up?', 'What is X known for?', 'Who taught X?',
       'What was the name of the first book by X?', 'Which award did X receive?', 'With whom did X work for many years?',
       'How did X die?'],
@@ -20,8 +20,8 @@ const asked: readonly { readonly names: readonly string[]; readonly forms: reado
       'How high is the land around X?', 'What was X called in the past?'],
   },
   {
-    names: ['The Glass Orchard', 'the Winter Suite', 'the Pellham Declaration', 'Seven Lamps for Ada', 'the Codex of Marr',
-      'the film Low Tide at Marr', 'the novel Saltmarsh', 'the Ostrevar Symphony'],
+    names: ['The Glass Orchard', 'the Winter Suite', 'the Pellham Declaration', 'Seven Lamps for Ada',
+      'the Codex of Marr', 'the film Low Tide at Marr', 'the novel Saltmarsh', 'the Ostrevar Symphony'],
     forms: ['Who wrote X?', 'When did X come out?', 'What is X about?', 'How was X received by critics?',
       'Where was X first shown?', 'How many copies of X were sold?', 'Who paid for X?'],
   },
