@@ -1,9 +1,16 @@
+import type { AdmissionTurns } from './admissionTurns.js';
 import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from './admitJob.js';
-import type { FullQueues } from './fullQueues.js';
+import type { FullQueue, FullQueues } from './fullQueues.js';
+import type { UnderWay } from './underWay.js';
 
-export interface ChatAdmissionContext extends AdmissionContext {
+/** What the API of one process knows of its own requests. */
+export interface RequestsOfProcess {
   readonly fullQueues: FullQueues;
+  readonly turns: AdmissionTurns;
+  readonly underWay: UnderWay;
 }
+
+export interface ChatAdmissionContext extends AdmissionContext, RequestsOfProcess {}
 
 /** The operation of a chat completion. */
 export interface ChatOperation extends ModelOperation {
@@ -16,17 +23,35 @@ export interface ChatOperation extends ModelOperation {
  * in chat: 409": the answer itself comes back here, and belongs to the API key that asked for it.
  */
 export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
-  const { fullQueues } = context;
-  const { project_id } = operation.key;
-  const asksQueues = operation.isNew && context.execution === 'on';
-  const full = asksQueues ? fullQueues.find(project_id) : null;
-  if (full !== null) return { kind: 'refused', code: full };
+  if (operation.isNew && context.execution === 'on') return admitNew(context, operation);
   const outcome = await admitJob(context, operation);
-  if (outcome.kind === 'refused' && (outcome.code === 'project_queue_full' || outcome.code === 'service_queue_full')) {
-    fullQueues.found(outcome.code, project_id);
-  } else if (asksQueues) {
-    fullQueues.foundRoom(project_id);
-  }
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;
+}
+
+/** Far beyond what a service can do most requests are refused, which should take nothing from the others. */
+async function admitNew(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
+  const { fullQueues, turns } = context;
+  const { project_id } = operation.key;
+  const tooMany = findTooMany(context, project_id);
+  if (tooMany !== null) return { kind: 'refused', code: tooMany };
+  return turns.take(project_id, async () => {
+    const full = fullQueues.find(project_id);
+    if (full !== null) return { kind: 'refused', code: full };
+    const outcome = await admitJob(context, operation);
+    const code = outcome.kind === 'refused' ? outcome.code : null;
+    if (code === 'project_queue_full' || code === 'service_queue_full') fullQueues.found(code, project_id);
+    else fullQueues.foundRoom(project_id);
+    return outcome;
+  });
+}
+
+/** What a request will find that would have to wait behind others. One that need not wait looks for itself. */
+function findTooMany(context: ChatAdmissionContext, projectId: string): FullQueue | null {
+  const { fullQueues, open_jobs, turns, underWay } = context;
+  if (!turns.areTaken(projectId)) return null;
+  const { of_project, of_service } = underWay.counts(projectId);
+  if (of_project <= open_jobs.of_project && of_service <= open_jobs.of_service) return null;
+  fullQueues.sawMany();
+  return of_project > open_jobs.of_project ? 'project_queue_full' : 'service_queue_full';
 }

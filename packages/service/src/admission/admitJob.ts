@@ -1,4 +1,4 @@
-import { baseVersion, currentPriceCard, type TenantId } from '@engraft/contract';
+import { baseVersion, currentPriceCard, type JobKind, type TenantId } from '@engraft/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction, RolledBack } from '../db/transaction.js';
@@ -21,8 +21,8 @@ export interface AdmissionContext extends PromptMeter {
   readonly db: Kysely<Database>;
   readonly execution: Execution;
   readonly open_jobs: OpenJobLimits;
-  /** Called when a job waits, so that a worker in this process need not ask the database for it. */
-  readonly onAdmitted?: () => void;
+  /** Called when a job of the kind waits, so that a worker in this process need not ask the database for it. */
+  readonly onAdmitted?: (kind: JobKind) => void;
 }
 
 /** A model request that was read, authenticated and found to be consistent. */
@@ -89,7 +89,7 @@ export async function admitJob(context: AdmissionContext, operation: ModelOperat
   const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>
     admit(trx, context, operation, price),
   );
-  if (outcome.kind === 'admitted') context.onAdmitted?.();
+  if (outcome.kind === 'admitted') context.onAdmitted?.(operation.request.kind);
   return outcome;
 }
 

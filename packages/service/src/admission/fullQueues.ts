@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AdmissionRefusal } from './admitJob.js';
 
-type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
+export type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
 
 /** How long a queue counts as full before it is looked at again. Few jobs end in this time. */
 const rememberedMs = 100;
@@ -43,7 +43,12 @@ export class FullQueues {
     return null;
   }
 
-  /** Whether any queue was just found full. */
+  /** More requests wait than a queue may have, whatever it has now. */
+  sawMany(): void {
+    this.#anyUntilMs = this.nowMs() + rememberedMs;
+  }
+
+  /** Whether any queue was just found full, or will be. */
   isAnyFull(): boolean {
     return this.nowMs() < this.#anyUntilMs;
   }
@@ -65,7 +70,7 @@ export class FullQueues {
   }
 
   #remember(name: string): void {
-    this.#anyUntilMs = this.nowMs() + rememberedMs;
+    this.sawMany();
     this.#fullUntilMs.set(name, this.#anyUntilMs);
   }
 }

@@ -40,7 +40,7 @@ export async function admitForMember(
         : null,
   );
   // Only once it is committed.
-  if (outcome.kind === 'admitted') onAdmitted?.();
+  if (outcome.kind === 'admitted') onAdmitted?.(operation.request.kind);
   return outcome;
 }
 

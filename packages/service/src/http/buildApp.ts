@@ -4,7 +4,10 @@ import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
 import type { Finding } from '../doctor/examine.js';
+import { AdmissionTurns } from '../admission/admissionTurns.js';
+import type { RequestsOfProcess } from '../admission/admitChatJob.js';
 import { FullQueues } from '../admission/fullQueues.js';
+import { UnderWay } from '../admission/underWay.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
@@ -115,7 +118,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      apiRoutes(api, options, { watcher, fullQueues });
+      apiRoutes(api, options, { watcher, fullQueues, turns: new AdmissionTurns(), underWay: new UnderWay() });
       registered();
     },
     { prefix: '/v1' },
@@ -187,9 +190,8 @@ function newApp(
   return app;
 }
 
-interface Shared {
+interface Shared extends RequestsOfProcess {
   readonly watcher: JobWatcher;
-  readonly fullQueues: FullQueues;
 }
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, shared: Shared): void {

@@ -222,7 +222,7 @@ async function openWorker(
     ...(config.vllm === null ? {} : { concurrentAnswers: answersPerServer * config.vllm.urls.length }),
     ...(config.trainerUrls === null ? {} : { concurrentLearning: config.trainerUrls.length }),
   });
-  return { wake: () => worker.wake(), stop: () => worker.stop(drainGraceMs) };
+  return { wake: (kind) => worker.wake(kind), stop: () => worker.stop(drainGraceMs) };
 }
 
 /** Names what is missing before this process can take work. */
@@ -240,7 +240,7 @@ function openOperations(parts: Parts): FastifyInstance {
 async function openApi(parts: Parts, worker: RunningWorker | null): Promise<FastifyInstance> {
   const { config, installation, model, logger, metrics, tracing } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
-  const onAdmitted = (): void => worker?.wake();
+  const onAdmitted: Worker['wake'] = (kind) => worker?.wake(kind);
   const { model_id, chatWaitMs, open_jobs } = config;
   const admission = { ...admissionOf(model), open_jobs, onAdmitted };
   const operationsApart = config.operations !== null;

@@ -47,7 +47,7 @@ export async function startTestService(
     logger,
     pollMs: 20,
   });
-  const { app } = buildTestApp(db, { chatWaitMs: 20_000, onAdmitted: () => worker.wake(), ...overrides });
+  const { app } = buildTestApp(db, { chatWaitMs: 20_000, onAdmitted: (kind) => worker.wake(kind), ...overrides });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return {

@@ -103,7 +103,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     await until(() => linesWith('job run') === linesWith('job claimed'));
     const claims = linesWith('job claimed');
     for (let more = 0; more < 3; more += 1) await ask();
-    worker?.wake();
+    worker?.wake('inference');
     await sleep(500);
     assert.equal(linesWith('job claimed'), claims, 'nothing is claimed while it waits');
     await worker?.stop(0);

@@ -30,8 +30,8 @@ export interface WorkerOptions extends JobContext {
 }
 
 export interface Worker {
-  /** Jobs were admitted in this process. */
-  wake(): void;
+  /** A job of the kind was admitted in this process. */
+  wake(kind: JobKind): void;
   /**
    * Claims no more. Inferences may finish within the grace period, and whatever still runs is then handed back.
    * Learning is handed back at once: it takes minutes, and its finished phases and training progress are kept.
@@ -101,16 +101,15 @@ export function startWorker({
 
   const stopLearning = new AbortController();
   const stopInference = new AbortController();
-  const learning = openLane('internalization', concurrentLearning, stopLearning.signal);
-  const inference = openLane('inference', concurrentAnswers, stopInference.signal);
+  const lanes = {
+    internalization: openLane('internalization', concurrentLearning, stopLearning.signal),
+    inference: openLane('inference', concurrentAnswers, stopInference.signal),
+  };
 
   return {
-    wake: () => {
-      learning.wake();
-      inference.wake();
-    },
+    wake: (kind) => lanes[kind].wake(),
     stop: async (graceMs) => {
-      const drained = Promise.all([learning.drain(), inference.drain()]);
+      const drained = Promise.all([lanes.internalization.drain(), lanes.inference.drain()]);
       stopLearning.abort(new Error('the worker is stopping'));
       const timer = setTimeout(() => stopInference.abort(new Error('the worker is stopping')), graceMs);
       await drained;

@@ -1,6 +1,7 @@
 import { baseVersion, readChatRequest, type ChatReading } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admitChatJob, type ChatAdmissionContext } from '../../admission/admitChatJob.js';
+import type { UnderWay } from '../../admission/underWay.js';
 import { awaitInference, type InferenceWait } from '../../jobs/awaitInference.js';
 import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
 import type { JobWatcher } from '../../jobs/jobWatcher.js';
@@ -30,13 +31,14 @@ export interface ChatContext extends ChatAdmissionContext {
  * SSE)". "Cancelling the client stream does not cancel the job."
  */
 export function chatRoute(api: FastifyInstance, context: ChatContext): void {
-  const { db, watcher, chatWaitMs, model_id } = context;
+  const { db, watcher, chatWaitMs, model_id, underWay } = context;
   api.post('/chat/completions', { config: { anyScopeOf: ['inference'] } }, async (request, reply) => {
     refuseQueryParameters(request);
     const idempotencyKey = givenOrNewIdempotencyKey(request);
     const chat = readJsonBody(request, (body) => readChatRequest(body, model_id));
     // Also set on an error, after which the caller may want to repeat the same operation.
     void reply.header('idempotency-key', idempotencyKey);
+    if (request.state.repeatsAsNew) countUntilAnswered(underWay, request, reply);
     const jobId = await admit(context, request, chat, idempotencyKey);
     void reply.header('x-service-job-id', jobId);
 
@@ -92,6 +94,11 @@ async function* chatEvents(
     yield dataEvent(envelopeOf(answer, request.id));
   }
   yield doneEvent;
+}
+
+/** A client that has gone already is counted no more: its connection would not say so again. */
+function countUntilAnswered(underWay: UnderWay, request: FastifyRequest, { raw }: FastifyReply): void {
+  if (!raw.destroyed) raw.once('close', underWay.begin(keyOf(request).project_id));
 }
 
 /** Aborts when the client has gone away, and when everything is sent, which then does not matter. */
