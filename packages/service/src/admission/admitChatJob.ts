@@ -3,7 +3,7 @@ import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOpera
 import type { FullQueue, FullQueues } from './fullQueues.js';
 import type { UnderWay } from './underWay.js';
 
-/** What the API of one process knows of its own requests. */
+/** The knowledge that the API of one process has of its own requests. */
 export interface RequestsOfProcess {
   readonly fullQueues: FullQueues;
   readonly turns: AdmissionTurns;
@@ -46,7 +46,7 @@ async function admitNew(context: ChatAdmissionContext, operation: ChatOperation)
   });
 }
 
-/** What a request will find that would have to wait behind others. One that need not wait looks for itself. */
+/** A request that would have to wait behind others will find this. One that need not wait looks for itself. */
 function findTooMany(context: ChatAdmissionContext, projectId: string): FullQueue | null {
   const { fullQueues, open_jobs, turns, underWay } = context;
   if (!turns.areTaken(projectId)) return null;
