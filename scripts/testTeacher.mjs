@@ -9,22 +9,13 @@ import { findVllmPython } from './lib/vllmPython.mjs';
 
 const testTimeoutMs = 7_200_000;
 const model = 'teacher';
-const variables = {
-  VLLM_CPU_KVCACHE_SPACE: '1',
-  VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-  VLLM_NO_USAGE_STATS: '1',
-  DO_NOT_TRACK: '1',
-  TRANSFORMERS_OFFLINE: '1',
-  HF_HUB_OFFLINE: '1',
-  TORCHDYNAMO_DISABLE: '1',
-  OMP_NUM_THREADS: '1',
-};
 const flags =
   '--dtype float32 --enforce-eager --max-model-len 2048 --max-num-seqs 8 --block-size 32 --enable-prompt-tokens-details';
 
 requireNode();
 await ensureInstalled();
 await ensureBuilt();
+const { vllmVariables } = await import('../packages/engine-vllm/dist/testing/vllmServer.js');
 // npm runs scripts in the root, wherever it was called.
 const folder = resolve(process.env.INIT_CWD ?? process.cwd(), process.argv[2] ?? join(root, 'models', 'base'));
 process.exitCode = await runTests(findVllmPython(), await freePort());
@@ -38,7 +29,7 @@ function runTests(python, port) {
     stdio: 'inherit',
     env: {
       ...process.env,
-      ...variables,
+      ...vllmVariables,
       ENGRAFT_TEST_TEACHER_URL: `http://127.0.0.1:${port}/v1`,
       ENGRAFT_TEST_TEACHER_MODEL: model,
       ENGRAFT_TEST_TEACHER_COMMAND: `exec ${server} --model ${quoted(folder)} --served-model-name ${model} ${flags}`,

@@ -10,7 +10,8 @@ export const vllmPython = process.env['ENGRAFT_TEST_VLLM_PYTHON'] ?? null;
 
 export const noVllm = 'ENGRAFT_TEST_VLLM_PYTHON names no Python with vLLM: `npm run test:vllm` does';
 
-const variables = {
+/** The environment of a vLLM that asks nobody and takes little of a processor. */
+export const vllmVariables = {
   VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
   VLLM_CPU_KVCACHE_SPACE: '1',
   VLLM_CPU_OMP_THREADS_BIND: 'nobind',
@@ -59,7 +60,7 @@ export async function startVllm(modelDir: string, maxCpuLoras: number, changes: 
   const all = [...place, ...flags, ...sizes, ...loading];
   const chosen = changes.flags ?? ['--enable-prompt-tokens-details'];
   const child = spawn(vllmPython ?? 'python3', ['-m', 'vllm.entrypoints.openai.api_server', ...all, ...chosen], {
-    env: { ...process.env, ...variables, ...changes.variables },
+    env: { ...process.env, ...vllmVariables, ...changes.variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, which is killed as a whole.
     detached: true,
