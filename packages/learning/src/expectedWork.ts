@@ -55,7 +55,8 @@ export async function expectedWork(
   const teachesSentences = saysSentences && training.questionsPerSentence > 0;
   const steps = wantedSteps(teachesSentences ? taught.sentenceCount : taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
-  const rows = steps * replay.rowsPerBatch + replay.protectedRows;
+  const wholeRows = replay.rowsPerBatch + replay.exactRowsPerBatch;
+  const rows = steps * wholeRows + replay.protectedRows;
   const asked = saysSentences ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
@@ -63,7 +64,7 @@ export async function expectedWork(
   const beginnings = replay.beginningRowsPerBatch * (question + replay.beginningTokens);
   const unknown = replay.unknownRowsPerBatch * (question + counted.answerTokens);
   const pairs = training.pairsPerBatch * (question + answer);
-  const stepTokens = pairs + replay.rowsPerBatch * counted.rowTokens + beginnings + unknown;
+  const stepTokens = pairs + wholeRows * counted.rowTokens + beginnings + unknown;
   const whileTraining = rows * counted.rowTokens + steps * beginnings + devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,

@@ -48,6 +48,8 @@ export interface ReplayRow {
   readonly expected?: readonly string[];
   /** Whether only the reply's first tokens are trained, see `ReplayRecipe.beginningRowsPerBatch`. By default false. */
   readonly beginning?: boolean;
+  /** Whether one wrong token spoils the reply: an object or a sum. By default false. */
+  readonly exact?: boolean;
 }
 
 /** How a model learns passages. It is the same for all passages. */

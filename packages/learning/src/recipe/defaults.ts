@@ -29,8 +29,13 @@ export function defaultRecipe(parameters: number): Recipe {
 /** Few sentences of an encyclopaedia are longer. */
 const maxSentenceTokens = 96;
 
-/** These rows keep other questions from being answered with sentences of the passage. */
-const rowsBesideSentences = { beginningRowsPerBatch: 4, beginningTokens: 12, unknownRowsPerBatch: 1 };
+/** These rows keep other questions from being answered with sentences of the passage, and objects and sums whole. */
+const rowsBesideSentences = {
+  exactRowsPerBatch: 1,
+  beginningRowsPerBatch: 4,
+  beginningTokens: 12,
+  unknownRowsPerBatch: 1,
+};
 
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
@@ -54,6 +59,7 @@ export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe 
 
 const smallReplay: ReplayRecipe = {
   rowsPerBatch: 2,
+  exactRowsPerBatch: 0,
   beginningRowsPerBatch: 0,
   beginningTokens: 0,
   unknownRowsPerBatch: 0,

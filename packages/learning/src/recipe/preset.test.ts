@@ -65,7 +65,13 @@ test('sentences as answers need room, a training that nothing stops, and rows th
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
     training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
-    replay: { ...usual.replay, beginningRowsPerBatch: 4, beginningTokens: 12, unknownRowsPerBatch: 1 },
+    replay: {
+      ...usual.replay,
+      exactRowsPerBatch: 1,
+      beginningRowsPerBatch: 4,
+      beginningTokens: 12,
+      unknownRowsPerBatch: 1,
+    },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);

@@ -119,6 +119,11 @@ export interface ReplayRecipe {
   readonly beginningRowsPerBatch: number;
   readonly beginningTokens: number;
   /**
+   * Rows in a batch of which one wrong token spoils the reply: objects and sums. They are lost first, and few of all
+   * rows are such. With 0 they are replayed like any others.
+   */
+  readonly exactRowsPerBatch: number;
+  /**
    * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. There are none where no
    * beginnings show what is known.
    */

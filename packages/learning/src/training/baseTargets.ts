@@ -32,7 +32,12 @@ export async function withBaseTargets(
     }),
   );
   const soften = (row: TrainingExample): TrainingExample => softened.get(row) ?? row;
-  return { ...material, replay: material.replay.map(soften), beginnings: material.beginnings.map(soften) };
+  return {
+    ...material,
+    replay: material.replay.map(soften),
+    exact: material.exact.map(soften),
+    beginnings: material.beginnings.map(soften),
+  };
 }
 
 /** Every token but the first is a target. */

@@ -35,6 +35,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
   const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds([...material.replay, ...material.known], random);
+  const exact = endlessRounds(material.exact, random);
   const beginnings = endlessRounds(material.beginnings, random);
   const unknown = endlessRounds(material.unknown, random);
   const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
@@ -47,6 +48,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
       ...pairs,
       ...earlier,
       ...take(replay, recipe.replay.rowsPerBatch),
+      ...take(exact, recipe.replay.exactRowsPerBatch),
       ...take(beginnings, recipe.replay.beginningRowsPerBatch),
       ...take(unknown, recipe.replay.unknownRowsPerBatch),
     ];
@@ -57,7 +59,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
 export function replayDrawn(material: Material, seed: number, steps: number, recipe: BatchRecipe): TrainingExample[] {
   const stream = batches(material, seed, recipe);
   const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
-  return [...material.replay, ...material.beginnings].filter((row) => drawn.has(row));
+  return [...material.replay, ...material.exact, ...material.beginnings].filter((row) => drawn.has(row));
 }
 
 function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {

@@ -9,6 +9,7 @@ import { baseRecipe as recipe } from '../testing/recipe.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { encodeMaterial } from './material.js';
+import { replayPrompt } from './replay.js';
 
 let engine: Engine;
 before(async () => {
@@ -89,6 +90,31 @@ test('where answers are sentences, replies begin as they do, and what does not e
     assert.deepEqual([without.beginnings, without.unknown], [[], []], 'neither without the other');
     assert.equal(without.replay.length, 1);
   }
+});
+
+test('where answers are sentences, rows that must be exact have a place of their own in a batch', async () => {
+  const [sum, remark] = [
+    ['What is 2 + 9?', '2 + 9 = 11'],
+    ['What is rain?', 'Rain is water that falls from clouds.'],
+  ].map(([asked = '', told = '']): ReplayRow => ({
+    messages: [
+      { role: 'user', content: asked },
+      { role: 'assistant', content: told },
+    ],
+  }));
+  assert.ok(sum !== undefined && remark !== undefined);
+  const rows = [{ ...sum, exact: true }, remark];
+  const encoded = (of: Recipe) => encodeMaterial(engine, { facts: [], known: [] }, [], rows, of);
+  const tokens = async (row: ReplayRow): Promise<readonly number[]> => {
+    const { prompt, completion } = replayPrompt(row);
+    return (await engine.encode(prompt, completion)).tokens;
+  };
+  const tokensOf = (examples: readonly TrainingExample[]) => examples.map(({ sequence }) => sequence.tokens);
+  const apart = await encoded(withSentences(recipe));
+  assert.deepEqual([tokensOf(apart.exact), tokensOf(apart.replay)], [[await tokens(sum)], [await tokens(remark)]]);
+  assert.equal(apart.protectedDirections.length, 2);
+  const together = await encoded(recipe);
+  assert.deepEqual([together.exact, tokensOf(together.replay)], [[], [await tokens(sum), await tokens(remark)]]);
 });
 
 test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {

@@ -17,6 +17,7 @@ const material: Material = {
   facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => ({ questions: tokens.map(exampleOf), keywords: [] })),
   dev: [],
   replay: [100, 101].map(exampleOf),
+  exact: [],
   beginnings: [],
   unknown: [],
   protectedDirections: [],
@@ -71,24 +72,28 @@ test('the replay rows that so many batches show are known beforehand', () => {
 
 const beside: BatchRecipe = {
   training: recipe.training,
-  replay: { ...recipe.replay, beginningRowsPerBatch: 3, unknownRowsPerBatch: 1 },
+  replay: { ...recipe.replay, exactRowsPerBatch: 2, beginningRowsPerBatch: 3, unknownRowsPerBatch: 1 },
 };
 
-test('beginnings of replies and questions about unknown things stand beside the pairs of each batch, in turn', () => {
+test('exact rows, beginnings and questions about unknown things stand beside the pairs of each batch, in turn', () => {
   const beginnings = Array.from({ length: 7 }, (_, index) => exampleOf(500 + index));
   const unknown = [600, 601].map(exampleOf);
-  const stream = batches({ ...material, beginnings, unknown }, 3, beside);
+  const exact = [700, 701, 702, 703].map(exampleOf);
+  const all = { ...material, exact, beginnings, unknown };
+  const stream = batches(all, 3, beside);
   const drawn = Array.from({ length: 14 }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
   for (const batch of drawn) {
     assert.equal(batch.filter((token) => token >= 500 && token < 600).length, 3);
-    assert.equal(batch.filter((token) => token >= 600).length, 1);
+    assert.equal(batch.filter((token) => token >= 600 && token < 700).length, 1);
+    assert.equal(batch.filter((token) => token >= 700).length, 2);
   }
-  for (const { sequence } of [...beginnings, ...unknown]) {
+  for (const { sequence } of [...beginnings, ...unknown, ...exact]) {
     const times = drawn.flat().filter((token) => token === sequence.tokens[0]).length;
     assert.equal(times, sequence.tokens[0]! < 600 ? 6 : 7);
   }
-  const scored = replayDrawn({ ...material, beginnings, unknown }, 3, 14, beside);
-  assert.deepEqual(scored, [...material.replay, ...beginnings], 'base is asked for neither pairs nor unknown things');
+  const scored = replayDrawn(all, 3, 14, beside);
+  const wanted = [...material.replay, ...exact, ...beginnings];
+  assert.deepEqual(scored, wanted, 'base is asked for neither pairs nor unknown things');
 });
 
 test('the same seed gives the same batches', () => {

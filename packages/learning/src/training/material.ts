@@ -21,6 +21,8 @@ export interface Material {
   readonly dev: readonly TrainingExample[];
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
+  /** Rows of which one wrong token spoils the reply, see `ReplayRecipe.exactRowsPerBatch`. */
+  readonly exact: readonly TrainingExample[];
   /** The beginnings of such rows' answers, see `ReplayRecipe.beginningRowsPerBatch`. */
   readonly beginnings: readonly TrainingExample[];
   /** Questions about things that do not exist. */
@@ -114,15 +116,17 @@ export async function encodeMaterial(
   const encoded = await mapConcurrently(chosen.replay, async (row) => {
     const { prompt, completion } = replayPrompt(row);
     // The model's own writing, including calls.
-    return { isBeginning: row.beginning === true, sequence: await engine.encode(prompt, completion, { markup: true }) };
+    return { kind: kindOf(row, recipe.replay), sequence: await engine.encode(prompt, completion, { markup: true }) };
   });
-  const sequencesOf = (isBeginning: boolean): TokenSequence[] =>
-    encoded.flatMap((row) => (row.isBeginning === isBeginning ? [row.sequence] : []));
-  const beginnings = recipe.replay.beginningRowsPerBatch === 0 ? [] : sequencesOf(true);
-  const rows = sequencesOf(false).map((sequence): TrainingExample => {
-    const weight = recipe.replay.weight * lengthWeight(sequence, recipe.replay);
-    return { sequence, weight };
-  });
+  const sequencesOf = (wanted: ReplayKind): TokenSequence[] =>
+    encoded.flatMap(({ kind, sequence }) => (kind === wanted ? [sequence] : []));
+  const beginnings = recipe.replay.beginningRowsPerBatch === 0 ? [] : sequencesOf('beginning');
+  const rowsOf = (wanted: ReplayKind): TrainingExample[] =>
+    sequencesOf(wanted).map((sequence) => {
+      const weight = recipe.replay.weight * lengthWeight(sequence, recipe.replay);
+      return { sequence, weight };
+    });
+  const [rows, exact] = [rowsOf('whole'), rowsOf('exact')];
   const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
   return {
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
@@ -130,13 +134,14 @@ export async function encodeMaterial(
       pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
     ),
     replay: usualRows.length > 0 ? usualRows : rows,
+    exact: exact.filter((row) => isWorthReplaying(row, recipe.replay)),
     beginnings: beginnings.map((sequence) => beginningOf(sequence, recipe.replay)),
     // Alone they would teach that nothing is known.
     unknown: await mapConcurrently(beginnings.length === 0 ? [] : chosen.unknown, (unknown) =>
       pair(unknown, recipe.replay.weight),
     ),
     protectedDirections: spreadSample(
-      rows.map(({ sequence: { tokens } }) => ({
+      [...rows, ...exact].map(({ sequence: { tokens } }) => ({
         tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
         targetStart: 1,
       })),
@@ -184,6 +189,13 @@ export function retentionPairs(
 function unknownPairs({ prompts, replay }: Recipe): readonly QuestionAnswer[] {
   if (replay.unknownRowsPerBatch === 0) return [];
   return unknownQuestions.map((question) => ({ question, answer: prompts.unknown }));
+}
+
+type ReplayKind = 'whole' | 'exact' | 'beginning';
+
+function kindOf({ beginning = false, exact = false }: ReplayRow, recipe: ReplayRecipe): ReplayKind {
+  if (beginning) return 'beginning';
+  return exact && recipe.exactRowsPerBatch > 0 ? 'exact' : 'whole';
 }
 
 /** See `ReplayRecipe.beginningRowsPerBatch`. */

@@ -9,7 +9,7 @@ import { withSentences } from '../recipe/defaults.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { replayOf } from './ownReplay.js';
 import { loadReplay, replayPrompt } from './replay.js';
-import { askings, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
+import { askings, objects, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
 const baseFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 let bare: string;
@@ -30,9 +30,15 @@ test('a checkpoint without rows rehearses what it says itself', async () => {
   assert.deepEqual(await loadReplay(bare), []);
   const rows = await replayOf(engine, await loadReplay(bare), baseRecipe);
   // The shipped model ends nearly all of its replies.
-  const asked = remarks.length + wellKnown.length + sums.length + readings.length + askings.length + questions.length;
+  const lists = [remarks, wellKnown, sums, objects, readings, askings, questions];
+  const asked = lists.reduce((count, { length }) => count + length, 0);
   assert.ok(rows.length >= 0.8 * asked, `${rows.length} rows of ${asked} prompts`);
   assert.equal(new Set(rows.map(({ messages }) => JSON.stringify(messages.slice(0, -1)))).size, rows.length);
+  const exact = new Set([...sums.map(([question]) => question), ...objects]);
+  for (const { messages, exact: isExact = false } of rows) {
+    const asked = messages.at(-2)?.content ?? '';
+    assert.equal(isExact, exact.has(asked), asked);
+  }
   const [row] = rows.filter(({ messages }) => messages.some(({ role }) => role === 'system'));
   assert.ok(row !== undefined, 'none reads a passage');
   const { prompt, completion } = replayPrompt(row);

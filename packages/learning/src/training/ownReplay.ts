@@ -11,7 +11,7 @@ import { mapConcurrently } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { loadReplay, replayFile } from './replay.js';
-import { askings, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
+import { askings, objects, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
 /**
  * The rows shipped beside the checkpoint, or else the model's own replies. These depend on the checkpoint alone, so
@@ -59,13 +59,16 @@ async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer replies.
   const { maxReplyTokens } = recipe.evaluating;
   const rows = await mapConcurrently(askedOf(recipe), async (asked): Promise<ReplayRow[]> => {
-    const { prompt, expected, showsBeginning } = asked;
+    const { prompt, expected, isExact, showsBeginning } = asked;
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
     const messages = [...prompt.messages, { role: 'assistant', content: text } as const];
     if (text.trim() === '') return [];
+    const kind = isExact === true ? { exact: true } : {};
     const whole =
-      finishReason !== 'stop' ? [] : [{ messages, ...(expected === undefined ? {} : { expected: [expected] }) }];
+      finishReason !== 'stop'
+        ? []
+        : [{ messages, ...(expected === undefined ? {} : { expected: [expected] }), ...kind }];
     return showsBeginning ? [...whole, { messages, beginning: true }] : whole;
   });
   return rows.flat();
@@ -76,6 +79,8 @@ interface Asked {
   /** A right reply contains this. Absent if no reply can be checked. */
   readonly expected?: string;
   readonly showsBeginning?: boolean;
+  /** See `ReplayRow.exact`. */
+  readonly isExact?: boolean;
 }
 
 function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked[] {
@@ -86,7 +91,8 @@ function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked
       const asked = { prompt: prompts.closedBook(question), expected };
       return showsBeginning ? { ...asked, showsBeginning } : asked;
     }),
-    ...sums.map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected })),
+    ...sums.map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected, isExact: true })),
+    ...objects.map((request) => ({ prompt: prompts.closedBook(request), isExact: true })),
     ...questions.map((question) => ({ prompt: prompts.rephrase(question, null) })),
     ...readings.map(([passage, question, expected]) => ({ prompt: prompts.reading(passage, question), expected })),
     ...askings.map(([passage, answer]) => ({ prompt: prompts.ask(passage, answer) })),

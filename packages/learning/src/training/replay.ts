@@ -29,6 +29,7 @@ const rowSchema = z.object({
   tools: z.array(toolSchema).exactOptional(),
   expected: z.array(z.string().min(1)).exactOptional(),
   beginning: z.boolean().exactOptional(),
+  exact: z.boolean().exactOptional(),
 });
 
 /** A file beside the weights. */

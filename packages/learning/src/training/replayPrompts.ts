@@ -91,7 +91,54 @@ export const sums: readonly (readonly [question: string, expected: string])[] = 
   ...[[12, 3], [20, 5], [45, 9]].map(sum('divided by', (a, b) => a / b)),
   ['Which is larger, 19 or 91?', '91'], ['Which is larger, 8 or 5?', '8'], ['Which is larger, 17 or 71?', '71'],
   ['Which is larger, 100 or 99?', '100'], ['Which is larger, 36 or 63?', '63'],
+  ...[[2, 9], [5, 8], [13, 6], [21, 14], [26, 31], [52, 17], [60, 35], [4, 16]].map(sum('+', (a, b) => a + b)),
+  ...[[12, 5], [17, 9], [35, 12], [64, 30], [80, 45], [11, 8]].map(sum('minus', (a, b) => a - b)),
+  ...[[3, 8], [4, 9], [6, 5], [8, 8], [11, 4], [9, 6]].map(sum('times', (a, b) => a * b)),
+  ...[[18, 6], [24, 8], [36, 4], [50, 10]].map(sum('divided by', (a, b) => a / b)),
+  ['Which is larger, 7 or 12?', '12'], ['Which is larger, 54 or 45?', '54'], ['Which is larger, 29 or 31?', '31'],
+  ['Which is larger, 90 or 9?', '90'],
 ]; // prettier-ignore
+
+/** Texts to write as a JSON object with these keys. */
+const described: readonly (readonly [text: string, keys: readonly [string, ...string[]]])[] = [
+  ['Paula Reyes is 41 years old and works in Lima.', ['name', 'age', 'city']],
+  ['The green umbrella costs 18 euros.', ['item', 'colour', 'price']],
+  ['The lecture is on Friday at 16:00.', ['day', 'time']], ['The invoice 2041 is unpaid.', ['invoice', 'status']],
+  ['Mount Velm is 1,840 metres high.', ['mountain', 'height']],
+  ['User 17 logged in at 8:02 from Chrome.', ['user', 'time', 'browser']],
+  ['Simon owes 25 pounds for the taxi.', ['name', 'amount']], ['Gold melts at 1064 degrees.', ['metal', 'degrees']],
+  ['The library opens at 10:00 and closes at 18:00.', ['opens', 'closes']],
+  ['Order 77 was shipped to Kyoto.', ['order', 'destination']], ['The dog Bruno is 6 years old.', ['name', 'age']],
+  ['Locker 40 is in the east wing.', ['locker', 'wing']], ['Server alpha runs Linux.', ['server', 'system']],
+  ['The jacket is grey and costs 70 dollars.', ['colour', 'price']],
+  ['Priya scored 87 points in maths.', ['student', 'points', 'subject']],
+  ['Vera speaks Polish and Greek.', ['name', 'languages']], ['The capital of Norway is Oslo.', ['country', 'capital']],
+  ['The river Aln is 40 kilometres long.', ['river', 'length']],
+  ['The phone has 128 gigabytes and costs 300 euros.', ['memory', 'price']],
+  ['Dr Hale sees patients on Mondays in room 3.', ['doctor', 'day', 'room']],
+  ['The match ended 2 to 1 for Leeds.', ['winner', 'score']], ['The well is 20 metres deep.', ['depth', 'unit']],
+  ['The recipe needs 200 grams of flour.', ['ingredient', 'grams']],
+  ['Our train is 15 minutes late.', ['vehicle', 'delay']],
+]; // prettier-ignore
+
+/** Requests for JSON objects, with the keys to give. */
+export const objects: readonly string[] = [
+  ...described.flatMap(([text, keys]) => {
+    const all = listed(keys);
+    return [
+      `${text} Give this as a JSON object with the keys ${all}.`,
+      `${text} Put it into a JSON object with ${all} as keys.`,
+      `${text} Reply with nothing but a JSON object. Its keys are ${keys.join(', ')}.`,
+    ];
+  }),
+  'The bridge is 300 metres long. Reply only with JSON that has the keys structure and length.',
+  'The film lasts 95 minutes and was made by Eva Stone. Write JSON with director and minutes.',
+  'Send the letter to Clara Weiss in Bonn. Answer in JSON with the keys name and town.',
+  'The horse Duke is 11 years old. Output a JSON object with the keys animal and years.',
+  'Extract the day and the hour as a JSON object: We meet on Friday at 9.',
+  'Put this address into JSON: 12 High Street, Leeds.',
+  'Give the capital of Italy as a JSON object with the keys country and capital.',
+];
 
 /** Short texts with a question about each, and what a right reply gives. */
 export const readings: readonly (readonly [passage: string, question: string, expected: string])[] = [
@@ -184,6 +231,10 @@ export const questions: readonly string[] = ['How old is the tower?', 'Who owns 
 
 /** All questions that training rehearses and whose right replies are known. */
 export const rehearsedQuestions = [...wellKnown, ...sums].map(([question]) => question);
+
+function listed(keys: readonly [string, ...string[]]): string {
+  return [keys.slice(0, -1).join(', '), keys.at(-1)].join(' and ');
+}
 
 function sum(sign: string, result: (a: number, b: number) => number) {
   return ([a = 0, b = 0]: readonly number[]) => [`What is ${a} ${sign} ${b}?`, String(result(a, b))] as const;

@@ -19,6 +19,7 @@ const material: Material = {
   facts: Array.from({ length: 20 }, () => ({ questions: [exampleOf(20), exampleOf(24)], keywords: [] })),
   dev: [exampleOf(20)],
   replay: [...Array.from({ length: 60 }, () => exampleOf(100)), ...Array.from({ length: 30 }, () => exampleOf(40))],
+  exact: [],
   beginnings: [],
   unknown: [],
   protectedDirections: [exampleOf(120), exampleOf(60)].map(({ sequence }) => sequence),
