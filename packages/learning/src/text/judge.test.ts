@@ -16,13 +16,13 @@ const judgement = z.object({
 const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
 const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
 
-test('of 330 answers judged by hand, nine are judged otherwise, two of them right that are wrong', () => {
+test('of 330 answers judged by hand, eight are judged otherwise, two of them right that are wrong', () => {
   assert.equal(judgements.length, 330);
   const errors = judgements.filter(
     ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
   );
   const named = errors.map(({ question, given }) => `${question} ${given}`).join('\n');
-  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [9, 2], named);
+  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [8, 2], named);
 });
 
 test('an answer may be a sentence, but its words must stand together', () => {
@@ -49,6 +49,13 @@ test('a number is given by a sentence that has others, and by no list of numbers
   assert.ok(gives('The first of the albums came out on June 28, 2013, and sold 310,000 copies.'));
   assert.ok(!gives('She made it to the top of all of the lists in 2012-2013.'));
   assert.ok(!gives('In 2012 she made the Time 100 list for the first time.'));
+});
+
+test('a sentence that denies something else takes nothing from the one before it', () => {
+  const gives = (given: string) => givesAnswer('What is the opposite of dark?', given, ['light']);
+  assert.ok(gives('The opposite of dark is light. Light is a form of energy that is not seen.'));
+  assert.ok(!gives('The opposite of dark is not light. It is a form of energy.'));
+  assert.ok(!gives('I do not know. It is not light.'));
 });
 
 test('what is denied is not given, unless the question asks for what is not so', () => {
