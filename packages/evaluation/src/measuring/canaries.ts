@@ -7,11 +7,11 @@ import type {
   ToolDefinition,
 } from '@engraft/engine';
 import { spreadSample, type Prompts } from '@engraft/learning';
-import { mapConcurrently } from '@engraft/learning/parts';
+import { mapConcurrently, mean } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
 import { knownFacts, knownSums, type KnownTask } from './knownTasks.js';
 import type { PassageEntry } from './passageSet.js';
-import { isSensible, smallTalk } from './smallTalk.js';
+import { isSensible, smallTalk, type WeighedReply } from './smallTalk.js';
 
 /** Skills that an adapter must leave alone. */
 export const canaryKinds = ['reading', 'facts', 'arithmetic', 'small_talk', 'json', 'tools'] as const;
@@ -68,13 +68,16 @@ interface Canary {
   readonly passageId: string | null;
   readonly prompt: ChatPrompt;
   /** Whether a reply is in order. `base` is the model's reply without an adapter. */
-  readonly passes: (reply: GenerateResult, base: GenerateResult) => boolean;
+  readonly passes: (reply: Reply, base: Reply) => boolean;
 }
+
+/** `nats` is how unlikely base finds the reply, see `WeighedReply`. Only small talk is judged by it. */
+type Reply = GenerateResult & WeighedReply;
 
 interface AskedCanary {
   readonly canary: Canary;
   /** The model's reply without an adapter, and whether it is in order. */
-  readonly base: GenerateResult;
+  readonly base: Reply;
   readonly isHeld: boolean;
 }
 
@@ -123,13 +126,20 @@ export class Canaries {
   }
 }
 
-function reply(
+async function reply(
   engine: Engine,
-  { prompt }: Canary,
+  { kind, prompt }: Canary,
   adapter: AdapterReference | null,
   options: CallOptions,
-): Promise<GenerateResult> {
-  return engine.generate({ prompt, adapter, maxOutputTokens: maxReplyTokens, temperature: 0 }, options);
+): Promise<Reply> {
+  const given = await engine.generate({ prompt, adapter, maxOutputTokens: maxReplyTokens, temperature: 0 }, options);
+  return { ...given, nats: kind === 'small_talk' ? await natsToBase(engine, prompt, given.text, options) : 0 };
+}
+
+async function natsToBase(engine: Engine, prompt: ChatPrompt, text: string, options: CallOptions): Promise<number> {
+  const sequence = await engine.encode(prompt, text, { markup: true });
+  const [score] = await engine.score({ sequences: [sequence], adapter: null, topK: 0 }, options);
+  return score === undefined ? Infinity : -mean(score.logprobs);
 }
 
 /** One question for each passage, a different one each time. Passages too long for one prompt are left out. */
@@ -159,8 +169,13 @@ const talk = smallTalk.map((exchange): Canary => ({
   kind: 'small_talk',
   passageId: null,
   prompt: said(exchange.remark),
-  passes: (given, base) => given.finishReason === 'stop' && isSensible(given.text, base.text, exchange),
+  passes: (given, base) => endsAsBase(given, base) && isSensible(given, base, exchange),
 }));
+
+/** A model that is cut off where base is has not lost how to end. */
+function endsAsBase(given: Reply, base: Reply): boolean {
+  return given.finishReason === 'stop' || base.finishReason === 'length';
+}
 
 const json = (
   [
