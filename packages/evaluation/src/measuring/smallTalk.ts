@@ -32,15 +32,15 @@ export interface WeighedReply {
 }
 
 /**
- * Of 128 replies of eight adapters of SmolLM2-135M, three say that they do not know, and are at least 2.3 nats a token
+ * Three of 128 replies of eight adapters of SmolLM2-135M say that they do not know, and are at least 2.3 nats a token
  * less likely than base's own reply. The others are at most 0.7.
  */
 const maxLessLikelyNats = 1;
 
 /**
- * Whether base might have said it, or people would: the reply is hardly less likely to base than its own, or shares
- * most of its words (an F1 of at least a half) with a usual one or with base's. It need not be like base's, since base
- * itself says "Good to know." to a goodbye.
+ * A reply is sensible if base might have said it, or people would: it is hardly less likely to base than its own, or
+ * shares most of its words (an F1 of at least a half) with a usual one or with base's. It need not be like base's,
+ * since base itself says "Good to know." to a goodbye.
  */
 export function isSensible(given: WeighedReply, base: WeighedReply, { replies }: SmallTalk): boolean {
   if (given.text.trim() === '') return false;
