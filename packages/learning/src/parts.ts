@@ -38,7 +38,7 @@ export { copulaOf, type Told } from './text/structure/said.js';
 export { scoreAnswer, type AnswerScore } from './text/tokenF1.js';
 export { windowOf, windowOfFact } from './text/window.js';
 export { encodeMaterial } from './training/material.js';
-export { rehearsedQuestions, remarks as replayRemarks } from './training/replayPrompts.js';
+export { objects as replayObjects, rehearsedQuestions, remarks as replayRemarks } from './training/replayPrompts.js';
 export { drawReplay } from './training/replay.js';
 export { Snapshots } from './training/snapshots.js';
 export { train } from './training/train.js';
