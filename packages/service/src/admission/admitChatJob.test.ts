@@ -85,7 +85,7 @@ test('many chat completions at once fill the queue and no more, and leave nothin
     // Nobody works on them, so the wait of those that are admitted ends with 409.
     assert.deepEqual(await statuses(40), [...Array<number>(5).fill(409), ...Array<number>(35).fill(429)]);
     await endJobs(key);
-    // What was found full is known for a moment.
+    // The queue counts as full for a moment more.
     await sleep(250);
     assert.deepEqual(await statuses(5), Array<number>(5).fill(409));
     await endJobs(key);

@@ -29,7 +29,7 @@ export async function admitChatJob(context: ChatAdmissionContext, operation: Cha
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;
 }
 
-/** Far beyond what a service can do most requests are refused, which should take nothing from the others. */
+/** A refusal should take little from what is admitted, so it is found without the database where it can be. */
 async function admitNew(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
   const { fullQueues, turns } = context;
   const { project_id } = operation.key;
