@@ -17,7 +17,7 @@ after(() => engine.close());
 test('the steps are those of the recipe, and more is said in a longer passage', async () => {
   const large = defaultRecipe(135e6);
   const long = Array(30).fill(content).join('\n\n');
-  for (const teacher of ['english', 'model'] as const) {
+  for (const teacher of ['english', 'model', 'both'] as const) {
     const [once, twice] = [
       await expectedWork(engine, teacher, large, content),
       await expectedWork(engine, teacher, large, long),

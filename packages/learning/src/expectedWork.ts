@@ -50,7 +50,7 @@ export async function expectedWork(
   content: string,
 ): Promise<ExpectedWork> {
   const { replay, split, training } = recipe;
-  const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
+  const taught = await ofTeacher(engine, teacher, recipe, content);
   const saysSentences = training.answersWith === 'sentences';
   const teachesSentences = saysSentences && training.questionsPerSentence > 0;
   const steps = wantedSteps(teachesSentences ? taught.sentenceCount : taught.factCount, training);
@@ -74,6 +74,27 @@ export async function expectedWork(
   };
 }
 
+async function ofTeacher(
+  engine: TokenCounts,
+  teacher: TeacherName,
+  recipe: Recipe,
+  content: string,
+): Promise<ExpectedTeaching> {
+  if (teacher === 'english') return ofEnglish(content);
+  const model = await ofModel(engine, recipe, content, teacher === 'both');
+  return teacher === 'model' ? model : together(ofEnglish(content), model);
+}
+
+/** Each finds facts that the other passes over. */
+function together(one: ExpectedTeaching, other: ExpectedTeaching): ExpectedTeaching {
+  return {
+    readTokens: one.readTokens + other.readTokens,
+    writtenTokens: one.writtenTokens + other.writtenTokens,
+    factCount: one.factCount + other.factCount,
+    sentenceCount: other.sentenceCount,
+  };
+}
+
 function ofEnglish({ length }: string): ExpectedTeaching {
   const expected = ({ once, perChar }: { once: number; perChar: number }): number => once + perChar * length;
   const { readTokens, writtenTokens, factCount } = ofEnglishTeacher;
@@ -87,8 +108,13 @@ function ofEnglish({ length }: string): ExpectedTeaching {
   };
 }
 
-async function ofModel(engine: TokenCounts, recipe: Recipe, content: string): Promise<ExpectedTeaching> {
+async function ofModel(
+  engine: TokenCounts,
+  recipe: Recipe,
+  content: string,
+  isAided: boolean,
+): Promise<ExpectedTeaching> {
   const { contextLength } = await engine.describe();
   const chunks = await chunkForTeacher(engine, content, contextLength, recipe);
-  return expectedOfModelTeacher(engine, recipe, { text: content, chunks });
+  return expectedOfModelTeacher(engine, recipe, { text: content, chunks }, isAided);
 }

@@ -56,6 +56,8 @@ export const factSchema = z.object({
   /** How likely people are to ask for it, as far as the teacher can tell. */
   salience: z.number().default(0),
   forms: z.array(formSchema).readonly(),
+  /** The teacher that asked, where there are several. It confirms what it asked. */
+  teacher: z.string().optional(),
 });
 export type Fact = z.infer<typeof factSchema>;
 

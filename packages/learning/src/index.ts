@@ -28,6 +28,8 @@ export {
 } from './recipe/preset.js';
 export { instructedPrompts, plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
+export { joinedTeacher } from './teachers/joinedTeacher.js';
+export type { TeachingAid } from './teachers/model/aid.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
 export { remoteTeacher } from './teachers/remote/remoteTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';

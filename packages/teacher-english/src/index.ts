@@ -1,1 +1,2 @@
+export { englishAid } from './englishAid.js';
 export { englishTeacher } from './englishTeacher.js';

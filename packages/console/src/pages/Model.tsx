@@ -24,6 +24,7 @@ export function Model() {
 const teachers = {
   english: 'Rules of English beside the model’s own questions.',
   model: 'The model itself, in whatever language it reads.',
+  both: 'Rules of English, and the model itself.',
 } as const;
 
 function Described({ model_id, model, missing }: ConsoleModel) {

@@ -11,8 +11,11 @@ export const modelDescription = z.object({
   parameters: z.int(),
   context_tokens: z.int(),
   weights: z.string(),
-  /** `english`: its rules. `model`: the model teaches itself. `elsewhere`: `teacher_model` on another server. */
-  teacher: z.enum(['english', 'model', 'elsewhere']),
+  /**
+   * `english`: its rules. `model`: the model teaches itself. `both`: both of them. `elsewhere`: `teacher_model` on
+   * another server.
+   */
+  teacher: z.enum(['english', 'model', 'both', 'elsewhere']),
   teacher_model: z.string().nullable(),
   serving_bytes: z.number(),
   learning_bytes: z.number(),

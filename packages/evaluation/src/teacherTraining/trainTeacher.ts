@@ -46,11 +46,8 @@ export interface TeacherProgress {
   readonly tokens: number;
 }
 
-/** Rank, rate and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments/. */
+/** Weights and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments/. */
 const teacherSettings = {
-  rank: 16,
-  alpha: 32,
-  peakRate: 1e-3,
   warmupSteps: 10,
   /** The rate falls linearly to this share of its peak. */
   finalRateShare: 0.1,
@@ -64,6 +61,19 @@ const teacherSettings = {
     number
   >,
 } as const;
+
+interface AdapterSettings {
+  readonly rank: number;
+  readonly alpha: number;
+  readonly peakRate: number;
+}
+
+/** A model with fewer parameters is narrow, and needs more of its width for all tasks. */
+const largeParameters = 50e6;
+/** Tried with SmolLM2-135M-Instruct. */
+const ofLargeModels: AdapterSettings = { rank: 16, alpha: 32, peakRate: 1e-3 };
+/** Tried with the shipped model. */
+const ofSmallModels: AdapterSettings = { rank: 64, alpha: 128, peakRate: 2.5e-3 };
 
 const defaultSnapshotSteps = 20;
 /** The number of last steps whose mean loss the progress shows. */
@@ -84,20 +94,22 @@ const progressSchema = z.object({
 export async function trainTeacher(training: TeacherTraining): Promise<AdapterReference> {
   await mkdir(training.folder, { recursive: true });
   const { engine, folder } = training;
-  const identity = await identityOf(training);
+  const { contentHash: model, parameters } = await engine.describe();
+  const settings = parameters < largeParameters ? ofSmallModels : ofLargeModels;
+  const identity = identityOf(training, model, settings);
   const progress = await readProgress(folder);
   const resumed = progress?.identity === identity ? await resume(engine, folder, progress) : null;
   const session =
     resumed?.session ??
     (await engine.openTraining({
       parent: training.parent ?? null,
-      rank: teacherSettings.rank,
-      alpha: teacherSettings.alpha,
+      rank: settings.rank,
+      alpha: settings.alpha,
       seed: deriveSeed(training.seed, 'teacher'),
       clipNorm: teacherSettings.clipNorm,
     }));
   try {
-    await runSteps(training, session, { identity, step: resumed?.step ?? 0 });
+    await runSteps(training, session, { identity, step: resumed?.step ?? 0, peakRate: settings.peakRate });
     const adapter = path.join(folder, 'adapter');
     const fresh = `${adapter}.new`;
     await rm(fresh, { recursive: true, force: true });
@@ -126,6 +138,12 @@ async function resume(
   }
 }
 
+interface Begun {
+  readonly identity: string;
+  readonly step: number;
+  readonly peakRate: number;
+}
+
 async function runSteps(
   {
     engine,
@@ -139,7 +157,7 @@ async function runSteps(
     snapshotSteps = defaultSnapshotSteps,
   }: TeacherTraining,
   session: TrainingSession,
-  { identity, step: first }: { readonly identity: string; readonly step: number },
+  { identity, step: first, peakRate }: Begun,
 ): Promise<void> {
   const options: CallOptions = signal === undefined ? {} : { signal };
   const stream = batches(paragraphs, seed);
@@ -148,7 +166,7 @@ async function runSteps(
   let tokens = 0;
   for (let step = first; step < steps; step += 1) {
     const examples = await encode(engine, prompts, stream.next().value);
-    const result = await session.step(examples, rateAt(step, steps), options);
+    const result = await session.step(examples, peakRate * rateShareAt(step, steps), options);
     tokens += result.tokens;
     losses.push(result.loss);
     const done = step + 1;
@@ -199,20 +217,23 @@ function encode(engine: Engine, prompts: Prompts, { chosen, others, seed }: Batc
   });
 }
 
-/** `step` counts from 0. */
-function rateAt(step: number, steps: number): number {
-  const { peakRate, warmupSteps, finalRateShare } = teacherSettings;
+/** As a share of the peak. `step` counts from 0. */
+function rateShareAt(step: number, steps: number): number {
+  const { warmupSteps, finalRateShare } = teacherSettings;
   const warmup = Math.min(1, (step + 1) / warmupSteps);
-  return peakRate * warmup * (1 - (1 - finalRateShare) * (step / steps));
+  return warmup * (1 - (1 - finalRateShare) * (step / steps));
 }
 
 /** A hash of everything that the numbers of a step depend on. */
-async function identityOf({ engine, paragraphs, prompts, parent = null, ...rest }: TeacherTraining): Promise<string> {
-  const { contentHash } = await engine.describe();
+function identityOf(
+  { paragraphs, prompts, parent = null, ...rest }: TeacherTraining,
+  model: string,
+  settings: AdapterSettings,
+): string {
   const data = createHash('sha256').update(JSON.stringify(paragraphs)).digest('hex');
   const { steps, seed } = rest;
   const from = parent?.contentHash ?? null;
-  return JSON.stringify({ model: contentHash, data, prompts: prompts.name, from, steps, seed, teacherSettings });
+  return JSON.stringify({ model, data, prompts: prompts.name, from, steps, seed, ...settings, teacherSettings });
 }
 
 type Progress = z.infer<typeof progressSchema>;

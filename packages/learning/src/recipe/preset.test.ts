@@ -31,9 +31,9 @@ test('a checkpoint that says nothing has the default recipe', async () => {
   assert.deepEqual(recipeOf(preset, 5e8), defaultRecipe(5e8));
 });
 
-test('the shipped model is taught by the rules of English', async () => {
+test('the shipped model is taught by the rules of English and by itself', async () => {
   const base = fileURLToPath(new URL('../../../../models/base', import.meta.url));
-  assert.equal((await loadPreset(base)).teacher, 'english');
+  assert.equal((await loadPreset(base)).teacher, 'both');
 });
 
 test('what is given takes the place of the default, and nothing else does', async () => {
@@ -142,7 +142,7 @@ test('what is wrong is named by file and field, with what is allowed', async () 
       { teacher: 'english', colour: 'red' },
       /has no field "colour"; there are fits, source, teacher, teaching_adapter, prompts, training/,
     ],
-    [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
+    [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teachers "model" and "both" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
     [{ teacher: 'english', training: 8 }, /training: must be a JSON object with answers_with, rank/],

@@ -12,7 +12,7 @@ import { answerKinds, type Recipe, type TrainingRecipe } from './recipe.js';
 /** A file beside the weights. */
 export const presetFile = 'learning.json';
 
-export const teacherNames = ['english', 'model'] as const;
+export const teacherNames = ['english', 'model', 'both'] as const;
 export type TeacherName = (typeof teacherNames)[number];
 
 export const promptStyleNames = ['plain', 'instructed'] as const;
@@ -77,9 +77,9 @@ const presetSchema = strict({
     .exactOptional(),
   prompts: z.enum(promptStyleNames).exactOptional(),
   training: trainingSchema.exactOptional(),
-}).refine(({ teacher, teaching_adapter }) => teacher === 'model' || teaching_adapter === undefined, {
+}).refine(({ teacher, teaching_adapter }) => teacher !== 'english' || teaching_adapter === undefined, {
   path: ['teaching_adapter'],
-  error: 'is for the teacher "model" only',
+  error: 'is for the teachers "model" and "both" only',
 });
 
 /**

@@ -83,7 +83,7 @@ async function measure(
   const afterwards = await peakOf([engine.pid]);
 
   const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
-  const speeds = { reading, writing, stepSeconds: training.stepSeconds };
+  const speeds = { reading, writing, training: training.tokensPerSecond };
   return {
     architecture,
     parameters,

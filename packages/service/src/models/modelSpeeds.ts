@@ -1,6 +1,7 @@
 /** How fast a model reads, writes and trains on this machine, on texts like those of learning. */
-import type { AdapterReference, ChatPrompt, Engine } from '@engraft/engine';
+import type { AdapterReference, ChatPrompt, Engine, TrainingExample } from '@engraft/engine';
 import type { Recipe } from '@engraft/learning';
+import { otherRows, pairRows } from './sampleRows.js';
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
 /** A speed is measured over at least `enoughMs`, but at most `maxRepetitions` times. */
@@ -83,47 +84,40 @@ export async function readingSpeed(
 }
 
 export interface TrainingSpeed {
+  /** Over all rows of a step. */
   readonly tokensPerSecond: number;
-  readonly stepSeconds: number;
   /** Whether the loss went down. */
   readonly learns: boolean;
   readonly peak: number | null;
 }
 
-/** Steps as in the recipe, on pairs as a passage gives them. */
+/**
+ * Steps as in the recipe. The pairs come again in each step. The other rows are new, as most of a training's are, since
+ * what the lower layers give for a row that was there before is kept.
+ */
 export async function trainingSpeed(
   engine: Engine,
-  { prompts, training, replay }: Recipe,
+  recipe: Recipe,
   peak: () => Promise<number | null>,
 ): Promise<TrainingSpeed> {
-  const rows = training.pairsPerBatch + replay.rowsPerBatch;
-  // The shared part of rows goes through the model once, so each row begins differently.
-  const sentences = samplePassage.split('. ');
-  const sequences = await Promise.all(
-    Array.from({ length: rows }, (_, row) =>
-      engine.encode(prompts.closedBook(sentences[row % sentences.length] ?? ''), sampleAnswers[training.answersWith]),
-    ),
-  );
-  const batch = sequences.map((sequence) => ({ sequence, weight: 1 / rows }));
+  const { training } = recipe;
+  const batches: TrainingExample[][] = [];
+  // The first step is for the graphs.
+  while (batches.length <= thoroughly.maxRepetitions) {
+    batches.push([...(await pairRows(engine, recipe)), ...(await otherRows(engine, recipe, batches.length))]);
+  }
   const { rank, alpha, firstLayer, peakRate, weightDecay, betas, clipNorm } = training;
   const options = { parent: null, rank, alpha, firstLayer, seed: 1, weightDecay, betas, clipNorm };
   const session = await engine.openTraining(options);
   try {
     const losses: number[] = [];
-    let tokens = 0;
-    const stepsPerSecond = await perSecond(async () => {
-      const step = await session.step(batch, peakRate);
-      losses.push(step.loss);
-      tokens = step.tokens;
-      return 1;
+    const tokensPerSecond = await perSecond(async () => {
+      const { loss, tokens } = await session.step(batches[losses.length] ?? [], peakRate);
+      losses.push(loss);
+      return tokens;
     }, thoroughly);
     const learns = (losses.at(-1) ?? NaN) < (losses[0] ?? NaN);
-    return {
-      tokensPerSecond: tokens * stepsPerSecond,
-      stepSeconds: 1 / stepsPerSecond,
-      learns,
-      peak: await peak(),
-    };
+    return { tokensPerSecond, learns, peak: await peak() };
   } finally {
     await session.close();
   }

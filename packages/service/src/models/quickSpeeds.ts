@@ -2,7 +2,6 @@ import type { Recipe } from '@engraft/learning';
 import type { LoadedEngine } from '../startup/model.js';
 import type { MeasuredSpeeds } from './learningTime.js';
 import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeeds.js';
-import { sampleAnswers, sampleQuestion } from './sampleTexts.js';
 
 /** Training a token takes this much longer than reading it: forwards and backwards through the model. */
 const trainedPerRead = 3;
@@ -12,13 +11,13 @@ export interface QuickSpeeds extends MeasuredSpeeds {
   readonly answering: number;
 }
 
-/** From a few short calls, within seconds and beside other work. The time of a step follows from that of reading. */
-export async function quickSpeeds({ engine, teachingAdapter }: LoadedEngine, recipe: Recipe): Promise<QuickSpeeds> {
+/** From a few short calls, within seconds and beside other work. How fast it trains follows from reading. */
+export async function quickSpeeds(
+  { engine, teachingAdapter }: LoadedEngine,
+  recipe: Recipe,
+): Promise<QuickSpeeds> {
   const { tokensPerSecond: answering } = await answeringSpeed(engine, quickly);
   const writing = await askingSpeed(engine, teachingAdapter, recipe, quickly);
   const reading = await readingSpeed(engine, teachingAdapter, recipe, quickly);
-  const rows = recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch;
-  const answer = sampleAnswers[recipe.training.answersWith];
-  const { tokens: row } = await engine.encode(recipe.prompts.closedBook(sampleQuestion), answer);
-  return { answering, writing, reading, stepSeconds: (rows * row.length * trainedPerRead) / reading };
+  return { answering, writing, reading, training: reading / trainedPerRead };
 }

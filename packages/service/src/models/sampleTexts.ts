@@ -18,3 +18,8 @@ export const sampleAnswers = {
   values: 'Ada Kell',
   sentences: 'The lighthouse of Varn was built by Ada Kell in 1874.',
 } as const;
+
+/** As a model replies to something else. */
+export const sampleReply =
+  'A lighthouse is a tower with a bright light at its top. It stands where ships come near rocks or shallow water, and ' +
+  'tells those on board where they are.';

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { EngineError, hashAdapterFolder, type AdapterReference, type Engine } from '@engraft/engine';
 import {
+  joinedTeacher,
   loadPreset,
   loadReplay,
   modelTeacher,
@@ -14,7 +15,7 @@ import {
   type ReplayRow,
   type Teacher,
 } from '@engraft/learning';
-import { englishTeacher } from '@engraft/teacher-english';
+import { englishAid, englishTeacher } from '@engraft/teacher-english';
 
 /** Beside the shipped model, for checkpoints that have no `learning.json`. */
 export const shippedPresets = fileURLToPath(new URL('../../../../models/presets', import.meta.url));
@@ -60,7 +61,9 @@ export async function learningMethod(
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
-  const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, adapter);
+  // What a remote model asks is read back. The adapter of `both` asks better than base, but reads no better.
+  const reader = preset.teacher === 'both' ? null : adapter;
+  const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, reader);
   return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
 }
 
@@ -70,6 +73,8 @@ function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReferenc
       return englishTeacher(recipe);
     case 'model':
       return modelTeacher(recipe, adapter);
+    case 'both':
+      return joinedTeacher(englishTeacher(recipe), modelTeacher(recipe, adapter, englishAid()));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AdapterReference } from '@engraft/engine';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { Teacher } from '../../teaching/teacher.js';
+import type { TeachingAid } from './aid.js';
 import { askAbout } from './askingAbout.js';
 import { confirmFacts } from './confirming.js';
 import { proposeFacts } from './proposing.js';
@@ -8,9 +9,14 @@ import { modelTeacherSettings } from './settings.js';
 
 /**
  * A model does all the work, in whatever language it reads. It names what could be asked for, asks for it, and is asked
- * again. `adapter` makes it do so better; it is `null` for a model that needs none.
+ * again. `adapter` makes it do so better; it is `null` for a model that needs none. With an `aid` the model is taken to
+ * be small: it is asked more often, since that is quick and much of what it says is no good.
  */
-export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): Teacher {
+export function modelTeacher(
+  recipe: Recipe,
+  adapter: AdapterReference | null,
+  aid: TeachingAid | null = null,
+): Teacher {
   return {
     name: 'model',
 
@@ -20,13 +26,16 @@ export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): 
     },
 
     teach: async (calls, passage, plan, seed) => {
-      const facts = await proposeFacts({ calls, passage, recipe, adapter, seed }, plan);
+      const facts = await proposeFacts({ calls, passage, recipe, adapter, seed, aid }, plan);
       return facts === null ? null : { facts, understood: true };
     },
 
-    confirm: (calls, passage, facts) => confirmFacts({ calls, passage, recipe, adapter }, facts),
+    confirm: async (calls, passage, facts) => {
+      const confirmed = await confirmFacts({ calls, passage, recipe, adapter, aid }, facts);
+      return aid === null ? confirmed : aid.complete(passage, confirmed);
+    },
 
-    askAbout: (calls, sentences, seed) => askAbout({ calls, recipe, adapter, seed }, sentences),
+    askAbout: (calls, sentences, seed) => askAbout({ calls, recipe, adapter, seed, aid }, sentences),
 
     reading: ({ chunks }, { chunk }, question) => ({
       prompt: recipe.prompts.reading(chunks[chunk]?.text ?? '', question),

@@ -9,7 +9,7 @@ import { windowOf } from '../../text/window.js';
 import { linesIn } from './answers.js';
 import { askFor, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
 import { addForm, draftOf, factsOf, type Draft } from './drafts.js';
-import { modelTeacherSettings as settings } from './settings.js';
+import { askingCounts, modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing extends Asking {
   readonly seed: number;
@@ -28,6 +28,7 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
     if (drafts.size - before < settings.minFreshShare * listed || listed === 0) break;
   }
   await listPairs(proposing, drafts);
+  await addAnswersOfAid(proposing, drafts);
   const chosen = [...drafts.values()].sort((a, b) => b.named - a.named).slice(0, plan.factCount);
   const isAsked = await askForEach(proposing, chosen);
   if (chosen.length > 0 && !isAsked) return null;
@@ -103,9 +104,18 @@ async function listPairs(
   }
 }
 
+async function addAnswersOfAid({ passage, aid }: Proposing, drafts: Map<string, Draft>): Promise<void> {
+  for (const { chunk: index, answer } of (await aid?.answers(passage)) ?? []) {
+    const chunk = passage.chunks[index];
+    if (chunk !== undefined) draftOf(drafts, chunk, index, answer);
+  }
+}
+
 async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promise<boolean> {
   // Goes over the facts in rounds, so that the money ends evenly.
-  const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
+  const wanted = rounds(askingCounts(proposing.aid !== null).askedPerFact).flatMap((round) =>
+    drafts.map((draft) => ({ draft, round })),
+  );
   const { questions, isAnyAsked } = await askFor(
     proposing,
     wanted.map(({ draft: { chunk, answer }, round }) => ({
@@ -122,10 +132,10 @@ async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promi
 
 /** Asks the first questions in other words. */
 async function rephraseEach(
-  { calls, passage, recipe, adapter, seed }: Proposing,
+  { calls, passage, recipe, adapter, seed, aid }: Proposing,
   drafts: readonly Draft[],
 ): Promise<void> {
-  const wanted = rounds(settings.rephrasedPerFact).flatMap((round) =>
+  const wanted = rounds(askingCounts(aid !== null).rephrasedPerFact).flatMap((round) =>
     drafts.flatMap((draft) => {
       const sources = [...draft.forms.values()];
       const source = sources[round % Math.max(1, sources.length)];

@@ -47,7 +47,7 @@ describe('the model in use', () => {
     assert.equal(answer.status, 200, answer.text);
     const { model_id, model: found, missing } = consoleModel.parse(answer.body);
     assert.deepEqual([model_id, missing], ['model-5.3', null]);
-    assert.deepEqual([found?.name, found?.teacher, found?.weights], ['the shipped model', 'english', 'f32']);
+    assert.deepEqual([found?.name, found?.teacher, found?.weights], ['the shipped model', 'both', 'f32']);
     assert.ok(found !== null && found.parameters > 1_000_000 && found.serving_bytes < found.machine_bytes);
     assert.ok(!answer.text.includes(dataFolder) && !answer.text.includes(config.modelFolder));
   });

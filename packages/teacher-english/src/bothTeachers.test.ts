@@ -1,0 +1,89 @@
+/** The rules of English beside the shipped model, which asks with its teaching adapter. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { hashAdapterFolder, startEngineHost, type EngineHost } from '@engraft/engine';
+import { joinedTeacher, modelTeacher, type TaughtPassage, type Teacher } from '@engraft/learning';
+import { chunkForTeacher, readPassage, type Fact } from '@engraft/learning/parts';
+import { callsFor } from '@engraft/learning/testing/calls.js';
+import { baseRecipe } from '@engraft/learning/testing/recipe.js';
+import { englishAid } from './englishAid.js';
+import { englishTeacher } from './englishTeacher.js';
+
+const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
+const text =
+  'Ban Ki-moon has said that renewable energy can lift the poorest nations to new levels of prosperity. In October ' +
+  '2011 he announced the creation of a high-level group. The group is chaired by Kandeh Yumkella, the chair of UN ' +
+  'Energy, and by Charles Holliday, chairman of Bank of America.';
+const plan = { factCount: 40, formsPerFact: 7 };
+
+let engine: EngineHost;
+let both: Teacher;
+
+before(async () => {
+  engine = await startEngineHost({ modelDir, threads: 2 });
+  const folder = `${modelDir}/teacher`;
+  const contentHash = await hashAdapterFolder(folder);
+  assert.ok(contentHash !== null);
+  both = joinedTeacher(englishTeacher(baseRecipe), modelTeacher(baseRecipe, { folder, contentHash }, englishAid()));
+});
+after(() => engine.close());
+
+async function passageOf(content: string): Promise<TaughtPassage> {
+  const read = readPassage(content);
+  return { ...read, chunks: await chunkForTeacher(engine, read.text, 2048, baseRecipe) };
+}
+
+async function confirmedFacts(content: string): Promise<Fact[]> {
+  const passage = await passageOf(content);
+  const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  return both.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
+}
+
+test('both ask, and each confirms what it asked; a fact of the model is also asked for in words of its sentence', async () => {
+  const passage = await passageOf(text);
+  const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  const askedBy = (facts: readonly Fact[], name: string): Fact[] => facts.filter(({ teacher }) => teacher === name);
+  const facts = taught?.facts ?? [];
+  assert.ok(askedBy(facts, 'english').length > 0 && askedBy(facts, 'model').length > 0);
+  assert.equal(askedBy(facts, 'english').length + askedBy(facts, 'model').length, facts.length);
+  const confirmed = await both.confirm(callsFor(engine, 20_000_000), passage, facts);
+  assert.deepEqual(new Set(confirmed.map(({ teacher }) => teacher)), new Set(['english', 'model']));
+  const chair = askedBy(confirmed, 'model').find(({ answer }) => answer === 'Kandeh Yumkella');
+  assert.ok(chair !== undefined);
+  assert.ok(chair.forms.some(({ question }) => /^Who .*chair.* UN Energy\?$/u.test(question)));
+  assert.ok(chair.forms.some(({ standing }) => standing === 'words'));
+  assert.deepEqual(
+    await both.confirm(callsFor(engine, 20_000_000), passage, facts),
+    confirmed,
+    'a job that begins again',
+  );
+});
+
+test('more facts are planned for than each of them alone finds', async () => {
+  const passage = await passageOf(text);
+  const [english, model] = [englishTeacher(baseRecipe), modelTeacher(baseRecipe, null)];
+  const { factCount, extraReads } = await both.measure(passage);
+  const [one, other] = [await english.measure(passage), await model.measure(passage)];
+  assert.equal(factCount, one.factCount + other.factCount);
+  assert.ok(extraReads * factCount - one.extraReads * one.factCount < 1e-9);
+});
+
+test('what means nothing to the rules is taught by neither', async () => {
+  const german = 'Die Sternwarte Halden wurde 1923 von Marta Ilves auf der Insel Sorvaag gegründet.';
+  const taught = await both.teach(callsFor(engine, 20_000_000), await passageOf(german), plan, 7);
+  assert.deepEqual([taught?.understood, taught?.facts], [false, []]);
+  for (const content of ['asdf ghjk qwer tyui. zxcv bnmm poiu lkjh gfds. mnbv cxza qpwo eiru tyal skdj.']) {
+    assert.deepEqual(await confirmedFacts(content), [], content);
+  }
+});
+
+test('a value that the passage contradicts is not taught, whoever asks', async () => {
+  const facts = await confirmedFacts(
+    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was invented by Mira Voss.',
+  );
+  assert.ok(facts.length > 0);
+  for (const { answer, forms } of facts) {
+    for (const said of [answer, ...forms.map(({ question }) => question)]) assert.doesNotMatch(said, /49|82/);
+  }
+});
