@@ -81,7 +81,7 @@ async function ofTeacher(
   content: string,
 ): Promise<ExpectedTeaching> {
   if (teacher === 'english') return ofEnglish(content);
-  const model = await ofModel(engine, recipe, content, teacher === 'both');
+  const model = await ofModel(engine, recipe, content);
   return teacher === 'model' ? model : together(ofEnglish(content), model);
 }
 
@@ -108,13 +108,8 @@ function ofEnglish({ length }: string): ExpectedTeaching {
   };
 }
 
-async function ofModel(
-  engine: TokenCounts,
-  recipe: Recipe,
-  content: string,
-  isAided: boolean,
-): Promise<ExpectedTeaching> {
+async function ofModel(engine: TokenCounts, recipe: Recipe, content: string): Promise<ExpectedTeaching> {
   const { contextLength } = await engine.describe();
   const chunks = await chunkForTeacher(engine, content, contextLength, recipe);
-  return expectedOfModelTeacher(engine, recipe, { text: content, chunks }, isAided);
+  return expectedOfModelTeacher(engine, recipe, { text: content, chunks });
 }

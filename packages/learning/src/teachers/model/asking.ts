@@ -6,7 +6,6 @@ import type { Recipe } from '../../recipe/recipe.js';
 import { questionIn } from '../../teaching/teacherText.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { containsWords, sameAnswer } from '../../text/normalise.js';
-import type { TeachingAid } from './aid.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Asking {
@@ -14,7 +13,6 @@ export interface Asking {
   readonly passage: TaughtPassage;
   readonly recipe: Recipe;
   readonly adapter: AdapterReference | null;
-  readonly aid: TeachingAid | null;
 }
 
 export interface WantedQuestion {

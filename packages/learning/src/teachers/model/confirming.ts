@@ -10,7 +10,7 @@ import { agrees, containsWords, normalise } from '../../text/normalise.js';
 import type { Chunk } from '../../text/chunk.js';
 import { bareAnswer, isAnswer, sentenceStartOf } from './answers.js';
 import { askFor, formOf, type Asking } from './asking.js';
-import { askingCounts, modelTeacherSettings as settings } from './settings.js';
+import { modelTeacherSettings as settings } from './settings.js';
 
 /**
  * Reads all questions back, and asks again about facts that are left with few. It goes over the facts in rounds, so
@@ -66,8 +66,8 @@ function eachQuestionOnce(facts: readonly Fact[]): { readonly fact: Fact; readon
 /** Asks again about facts that have some questions, but fewer than `enoughQuestions`. */
 async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
   const poor = facts.filter(({ forms }) => forms.length > 0 && distinct(forms).length < settings.enoughQuestions);
-  const wanted = Array.from({ length: askingCounts(asking.aid !== null).askedAgain }, (_, round) => round).flatMap(
-    (round) => poor.map((fact) => ({ fact, round })),
+  const wanted = Array.from({ length: settings.askedAgain }, (_, round) => round).flatMap((round) =>
+    poor.map((fact) => ({ fact, round })),
   );
   const { questions } = await askFor(
     asking,

@@ -34,7 +34,7 @@ test('what a model that teaches itself reads and writes is about what is expecte
   await teacher.confirm(calls, passage, taught?.facts ?? []);
 
   const { input_tokens, cached_input_tokens, output_tokens } = meter.usage;
-  const expected = await expectedOfModelTeacher(engine, baseRecipe, passage, false);
+  const expected = await expectedOfModelTeacher(engine, baseRecipe, passage);
   const isAbout = (actual: number, wanted: number): boolean => actual < 3 * wanted && wanted < 3 * actual;
   assert.ok(isAbout(output_tokens, expected.writtenTokens), `${output_tokens} of ${expected.writtenTokens}`);
   const read = input_tokens - cached_input_tokens;

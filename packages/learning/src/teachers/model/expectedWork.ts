@@ -8,7 +8,7 @@ import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';
 import { modelTeacher } from './modelTeacher.js';
-import { askingCounts, modelTeacherSettings as settings } from './settings.js';
+import { modelTeacherSettings as settings } from './settings.js';
 
 export interface ExpectedTokens {
   /** Tokens that go through the model. The shared beginning of two prompts is read once. */
@@ -59,17 +59,15 @@ export async function expectedOfModelTeacher(
   engine: TokenCounts,
   recipe: Recipe,
   passage: TaughtPassage,
-  isAided: boolean,
 ): Promise<ExpectedTeaching> {
   const { chunks } = passage;
-  const { askedPerFact, rephrasedPerFact, askedAgain } = askingCounts(isAided);
   const planned = Math.min((await modelTeacher(recipe, null).measure(passage)).factCount, recipe.teaching.maxFacts);
   const proposed = counted.proposedShare * planned;
   const factCount = Math.ceil(counted.taughtShare * planned);
 
   const lists = settings.answerListsPerRound * counted.listRounds * chunks.length;
   const pairs = settings.pairLists * chunks.length;
-  const asked = proposed * (askedPerFact + rephrasedPerFact) + factCount * askedAgain;
+  const asked = proposed * (settings.askedPerFact + settings.rephrasedPerFact) + factCount * settings.askedAgain;
   const readBack = counted.distinctShare * asked;
 
   const prompt = await promptTokens(engine, recipe, passage);

@@ -9,8 +9,7 @@ import { modelTeacherSettings } from './settings.js';
 
 /**
  * A model does all the work, in whatever language it reads. It names what could be asked for, asks for it, and is asked
- * again. `adapter` makes it do so better; it is `null` for a model that needs none. With an `aid` the model is taken to
- * be small: it is asked more often, since that is quick and much of what it says is no good.
+ * again. `adapter` makes it do so better; it is `null` for a model that needs none. An `aid` helps a small model.
  */
 export function modelTeacher(
   recipe: Recipe,
@@ -31,11 +30,11 @@ export function modelTeacher(
     },
 
     confirm: async (calls, passage, facts) => {
-      const confirmed = await confirmFacts({ calls, passage, recipe, adapter, aid }, facts);
+      const confirmed = await confirmFacts({ calls, passage, recipe, adapter }, facts);
       return aid === null ? confirmed : aid.complete(passage, confirmed);
     },
 
-    askAbout: (calls, sentences, seed) => askAbout({ calls, recipe, adapter, seed, aid }, sentences),
+    askAbout: (calls, sentences, seed) => askAbout({ calls, recipe, adapter, seed }, sentences),
 
     reading: ({ chunks }, { chunk }, question) => ({
       prompt: recipe.prompts.reading(chunks[chunk]?.text ?? '', question),

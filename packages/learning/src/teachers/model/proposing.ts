@@ -6,13 +6,15 @@ import { deriveSeed } from '../../random.js';
 import { parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
 import { windowOf } from '../../text/window.js';
+import type { TeachingAid } from './aid.js';
 import { linesIn } from './answers.js';
 import { askFor, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
 import { addForm, draftOf, factsOf, type Draft } from './drafts.js';
-import { askingCounts, modelTeacherSettings as settings } from './settings.js';
+import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing extends Asking {
   readonly seed: number;
+  readonly aid: TeachingAid | null;
 }
 
 /**
@@ -113,9 +115,7 @@ async function addAnswersOfAid({ passage, aid }: Proposing, drafts: Map<string, 
 
 async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promise<boolean> {
   // Goes over the facts in rounds, so that the money ends evenly.
-  const wanted = rounds(askingCounts(proposing.aid !== null).askedPerFact).flatMap((round) =>
-    drafts.map((draft) => ({ draft, round })),
-  );
+  const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
   const { questions, isAnyAsked } = await askFor(
     proposing,
     wanted.map(({ draft: { chunk, answer }, round }) => ({
@@ -132,10 +132,10 @@ async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promi
 
 /** Asks the first questions in other words. */
 async function rephraseEach(
-  { calls, passage, recipe, adapter, seed, aid }: Proposing,
+  { calls, passage, recipe, adapter, seed }: Proposing,
   drafts: readonly Draft[],
 ): Promise<void> {
-  const wanted = rounds(askingCounts(aid !== null).rephrasedPerFact).flatMap((round) =>
+  const wanted = rounds(settings.rephrasedPerFact).flatMap((round) =>
     drafts.flatMap((draft) => {
       const sources = [...draft.forms.values()];
       const source = sources[round % Math.max(1, sources.length)];

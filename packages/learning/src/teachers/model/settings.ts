@@ -19,8 +19,12 @@ export const modelTeacherSettings = {
   pairLists: 2,
   pairsTemperature: 0.5,
   maxPairsTokens: 160,
+  /** Questions for an answer (the first greedy, the others sampled), then questions in other words. */
+  askedPerFact: 4,
+  rephrasedPerFact: 1,
   /** A fact left with fewer questions than this after reading back gets `askedAgain` more. */
   enoughQuestions: 6,
+  askedAgain: 6,
   /**
    * A sentence that few questions ask for: lists of its answers (the first greedy, the others sampled). With fewer than
    * `enoughPoorAnswers` different ones, runs of its words make them `filledAnswers`. Many questions come twice or are
@@ -39,18 +43,3 @@ export const modelTeacherSettings = {
   /** Nats of the whole answer. Below it the model wavers between answers, and two facts may answer the question. */
   minReadingLogprob: -1,
 } as const;
-
-/** How often a model is asked about a fact. */
-export interface AskingCounts {
-  /** Questions for an answer (the first greedy, the others sampled), then questions in other words. */
-  readonly askedPerFact: number;
-  readonly rephrasedPerFact: number;
-  readonly askedAgain: number;
-}
-
-/** @param isAided whether rules help a small model */
-export function askingCounts(isAided: boolean): AskingCounts {
-  return isAided
-    ? { askedPerFact: 12, rephrasedPerFact: 2, askedAgain: 10 }
-    : { askedPerFact: 4, rephrasedPerFact: 1, askedAgain: 6 };
-}
