@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { filesIn } from '@engraft/hub/testing/hubFiles.js';
 import { startTestHub } from '@engraft/hub/testing/testHub.js';
 import { program } from '../crash/serviceProcess.js';
 
@@ -31,9 +32,7 @@ test('pull, serve, learn and ask: the four commands of the documentation', async
     await hub.close();
     await rm(folder, { recursive: true });
   });
-  const names = await readdir(shipped);
-  const contents = await Promise.all(names.map((name) => readFile(path.join(shipped, name))));
-  hub.put('acme/reader', Object.fromEntries(names.map((name, index) => [name, contents[index] ?? ''])));
+  hub.put('acme/reader', await filesIn(shipped));
   // The connection breaks on the way.
   const cuts = [4_000_000, 1];
   hub.faults.cutAfter = (length) => (length > 1e6 ? (cuts.shift() ?? null) : null);

@@ -1,5 +1,7 @@
 /** Files as a hub lists them. */
 import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 
 export interface ListedFile {
   readonly type: 'file' | 'directory';
@@ -10,6 +12,15 @@ export interface ListedFile {
 }
 
 export type Files = Readonly<Record<string, Buffer | string>>;
+
+/** Every file below a folder, by its path in it. */
+export async function filesIn(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (file) => [relative(folder, file), await readFile(file)] as const)),
+  );
+}
 
 export function entriesOf(files: Files): readonly ListedFile[] {
   const folder = { type: 'directory', path: 'onnx', size: 0, oid: '0'.repeat(40) } as const;

@@ -6,16 +6,14 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { documentedRule } from '@engraft/hub/testing/documentedRule.js';
 import { modelId, openBench } from '@engraft/hub/testing/pulling.js';
-import type { Files } from '@engraft/hub/testing/hubFiles.js';
+import { filesIn, type Files } from '@engraft/hub/testing/hubFiles.js';
 import { checkpointStages, examineModel } from './checkpointStages.js';
 
 const shipped = fileURLToPath(new URL('../../../../models/base', import.meta.url));
-const teacher = fileURLToPath(new URL('../../../../models/presets/smollm2-135m-instruct/teacher', import.meta.url));
 
 /** The shipped model but for what a test changes; `null` leaves a file out. */
 async function shippedFiles(changes: Readonly<Record<string, Buffer | string | null>> = {}): Promise<Files> {
-  const files = new Map<string, Buffer | string>();
-  for (const name of await readdir(shipped)) files.set(name, await readFile(path.join(shipped, name)));
+  const files = new Map(Object.entries(await filesIn(shipped)));
   for (const [name, content] of Object.entries(changes)) {
     if (content === null) files.delete(name);
     else files.set(name, content);
@@ -43,6 +41,7 @@ async function pulledOf(t: TestContext, files: Files): Promise<readonly string[]
 
 const small = ['chat_template.jinja', 'config.json', 'generation_config.json'];
 const tokenizer = ['tokenizer.json', 'tokenizer_config.json'];
+const adapter = ['teacher/adapter_config.json', 'teacher/adapter_model.safetensors'];
 
 documentedRule(
   'Only the files that the engine reads are pulled: the configuration, the tokenizer, the chat template, the weights ' +
@@ -54,7 +53,7 @@ documentedRule(
       // An index that somebody left behind, of shards that are gone.
       const files = await shippedFiles({ ...others, 'model.safetensors.index.json': '{"weight_map": {"a": "gone"}}' });
       const learning = ['learning.json', 'model.safetensors', 'replay.jsonl'];
-      assert.deepEqual(await pulledOf(each, files), [...small, ...learning, ...tokenizer]);
+      assert.deepEqual(await pulledOf(each, files), [...small, ...learning, ...adapter, ...tokenizer]);
     });
     await t.test('in shards, with a teaching adapter and a template for tools', async (each) => {
       const weights = await readFile(path.join(shipped, 'model.safetensors'));
@@ -66,8 +65,6 @@ documentedRule(
         [names[0] ?? '']: weights,
         [names[1] ?? '']: JSON.stringify({ weight_map: { 'model.norm.weight': names[0] } }),
         'learning.json': JSON.stringify({ teacher: 'model', teaching_adapter: 'teacher' }),
-        'teacher/adapter_config.json': await readFile(path.join(teacher, 'adapter_config.json')),
-        'teacher/adapter_model.safetensors': await readFile(path.join(teacher, 'adapter_model.safetensors')),
         'teacher/README.md': '# Teacher',
         'additional_chat_templates/tool_use.jinja': '{{ messages[0].content }}',
       });
@@ -76,8 +73,7 @@ documentedRule(
         ...small,
         'learning.json',
         ...names,
-        'teacher/adapter_config.json',
-        'teacher/adapter_model.safetensors',
+        ...adapter,
         ...tokenizer,
       ]);
     });
@@ -140,11 +136,8 @@ test('a folder is complete when it has the files that its own files name', async
   });
   await cp(shipped, folder, { recursive: true });
   assert.deepEqual(await examineModel(folder, 'f32'), { kind: 'servable' });
-  await writeFile(path.join(folder, 'learning.json'), '{"teacher": "model", "teaching_adapter": "teacher"}');
-  assert.deepEqual(await examineModel(folder, 'f32'), {
-    kind: 'incomplete',
-    missing: ['teacher/adapter_config.json', 'teacher/adapter_model.safetensors'],
-  });
+  await rm(path.join(folder, 'teacher'), { recursive: true });
+  assert.deepEqual(await examineModel(folder, 'f32'), { kind: 'incomplete', missing: adapter });
   await writeFile(path.join(folder, 'learning.json'), '{"teacher": "latin"}');
   const state = await examineModel(folder, 'f32');
   assert.ok(state.kind === 'unservable');

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { filesIn } from '@engraft/hub/testing/hubFiles.js';
 import { startTestHub, type TestHub } from '@engraft/hub/testing/testHub.js';
 import { z } from 'zod';
 
@@ -62,9 +63,7 @@ describe('engraft model', () => {
   let folder: string;
   before(async () => {
     hub = await startTestHub();
-    const names = await readdir(shipped);
-    const contents = await Promise.all(names.map((name) => readFile(path.join(shipped, name))));
-    const files = Object.fromEntries(names.map((name, index) => [name, contents[index] ?? '']));
+    const files = await filesIn(shipped);
     hub.put('acme/reader', files);
     hub.put('acme/reader', { ...files, 'generation_config.json': '{}' }, 'v1');
     hub.put('acme/other', { ...files, 'config.json': '{"architectures": ["GPT2LMHeadModel"]}' });
