@@ -127,7 +127,7 @@ describe('engraft model', () => {
     }
     const lines = (await engraft('model', 'list')).stdout.trim().split('\n');
     assert.equal(lines.length, 2);
-    assert.match(lines.join('\n'), /^acme\/reader +main +[0-9a-f]{12} +26\.0 MB +can be served$/m);
+    assert.match(lines.join('\n'), /^acme\/reader +main +[0-9a-f]{12} +29\.8 MB +can be served$/m);
 
     const gone = await json(removed, 'model', 'remove', 'acme/reader@v1');
     assert.deepEqual(gone, {
@@ -145,7 +145,7 @@ describe('engraft model', () => {
       'acme/reader@v1',
     );
     const { stdout } = await engraft('model', 'remove', 'acme/reader');
-    assert.match(stdout, /^acme\/reader at [0-9a-f]{12} is removed; 26\.0 MB are free again\n$/);
+    assert.match(stdout, /^acme\/reader at [0-9a-f]{12} is removed; 29\.8 MB are free again\n$/);
     assert.deepEqual(await json(listed, 'model', 'list'), []);
   });
 
