@@ -47,9 +47,9 @@ page.
 
 ${table(inScript)}
 
-The base model and its teaching adapter (\`models/base\`) were trained on SQuAD 1.0 (Rajpurkar, Zhang, Lopyrev, Liang, EMNLP 2016), which is
-licensed CC BY-SA 4.0. 250 rows of its \`replay.jsonl\` quote short stretches of SQuAD's paragraphs with a question each,
-under that licence. [MODEL_CARD.md](models/base/MODEL_CARD.md) says more.
+The base model and its teaching adapter (\`models/base\`) were trained on SQuAD 1.0 (Rajpurkar, Zhang, Lopyrev, Liang,
+EMNLP 2016), which is licensed CC BY-SA 4.0. 250 rows of \`replay.jsonl\` there quote short stretches of SQuAD's
+paragraphs with a question each, under that licence. [MODEL_CARD.md](models/base/MODEL_CARD.md) says more.
 
 ## What npm installs beside them
 

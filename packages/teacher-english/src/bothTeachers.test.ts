@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { hashAdapterFolder, startEngineHost, type EngineHost } from '@engraft/engine';
-import { joinedTeacher, modelTeacher, type TaughtPassage, type Teacher } from '@engraft/learning';
+import { modelTeacher, type TaughtPassage, type Teacher } from '@engraft/learning';
 import { chunkForTeacher, readPassage, type Fact } from '@engraft/learning/parts';
 import { callsFor } from '@engraft/learning/testing/calls.js';
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
-import { englishAid } from './englishAid.js';
+import { bothTeachers } from './bothTeachers.js';
 import { englishTeacher } from './englishTeacher.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
@@ -25,7 +25,7 @@ before(async () => {
   const folder = `${modelDir}/teacher`;
   const contentHash = await hashAdapterFolder(folder);
   assert.ok(contentHash !== null);
-  both = joinedTeacher(englishTeacher(baseRecipe), modelTeacher(baseRecipe, { folder, contentHash }, englishAid()));
+  both = bothTeachers(baseRecipe, { folder, contentHash });
 });
 after(() => engine.close());
 
@@ -40,7 +40,7 @@ async function confirmedFacts(content: string): Promise<Fact[]> {
   return both.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
 }
 
-test('both ask, and each confirms what it asked; a fact of the model is also asked for in words of its sentence', async () => {
+test('both ask, each confirms what it asked, and words of its sentence ask for a fact of the model, too', async () => {
   const passage = await passageOf(text);
   const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const askedBy = (facts: readonly Fact[], name: string): Fact[] => facts.filter(({ teacher }) => teacher === name);
@@ -60,22 +60,34 @@ test('both ask, and each confirms what it asked; a fact of the model is also ask
   );
 });
 
-test('more facts are planned for than each of them alone finds', async () => {
+test('the plan has room for the facts and the reads of both', async () => {
   const passage = await passageOf(text);
   const [english, model] = [englishTeacher(baseRecipe), modelTeacher(baseRecipe, null)];
   const { factCount, extraReads } = await both.measure(passage);
   const [one, other] = [await english.measure(passage), await model.measure(passage)];
   assert.equal(factCount, one.factCount + other.factCount);
-  assert.ok(extraReads * factCount - one.extraReads * one.factCount < 1e-9);
+  const reads = one.extraReads * one.factCount + other.extraReads * other.factCount;
+  assert.ok(reads > 0 && Math.abs(extraReads * factCount - reads) < 1e-9);
 });
 
 test('what means nothing to the rules is taught by neither', async () => {
   const german = 'Die Sternwarte Halden wurde 1923 von Marta Ilves auf der Insel Sorvaag gegründet.';
   const taught = await both.teach(callsFor(engine, 20_000_000), await passageOf(german), plan, 7);
   assert.deepEqual([taught?.understood, taught?.facts], [false, []]);
-  for (const content of ['asdf ghjk qwer tyui. zxcv bnmm poiu lkjh gfds. mnbv cxza qpwo eiru tyal skdj.']) {
-    assert.deepEqual(await confirmedFacts(content), [], content);
-  }
+  // The model alone would confirm facts of these.
+  assert.deepEqual(
+    await confirmedFacts('asdf ghjk qwer tyui. zxcv bnmm poiu lkjh gfds. mnbv cxza qpwo eiru tyal.'),
+    [],
+  );
+});
+
+test('a job that an earlier release began, with the rules alone, goes on', async () => {
+  const passage = await passageOf('The Lume Lamp was invented by Mira Voss. It weighs 412 grams.');
+  const english = englishTeacher(baseRecipe);
+  const taught = await english.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  const confirmed = await both.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
+  assert.ok(confirmed.length > 0);
+  assert.deepEqual(confirmed, await english.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []));
 });
 
 test('a value that the passage contradicts is not taught, whoever asks', async () => {

@@ -1,16 +1,17 @@
 import type { TaughtPassage, TeachingAid } from '@engraft/learning';
 import { agrees, type Fact } from '@engraft/learning/parts';
 import { formOf } from './forms.js';
-import { findCandidates, worthTeaching } from './questions/candidates.js';
+import { findCandidates } from './questions/candidates.js';
 import { mentionOf } from './questions/contradictions.js';
+import type { LookUp } from './questions/findOnce.js';
 
 /** Finds answers by the rules, and makes questions of the words of each fact's sentence. */
-export function englishAid(): TeachingAid {
+export function englishAid(lookUp: LookUp): TeachingAid {
   return {
-    async answers({ text, chunks, told }) {
-      const { candidates } = await findCandidates(text, chunks, [], told);
+    async answers(passage) {
+      const { candidates } = await lookUp(passage);
       // Rules know all of a cell, and ask for it better.
-      const prose = worthTeaching(candidates).filter(({ tabled }) => tabled === null);
+      const prose = candidates.filter(({ tabled }) => tabled === null);
       return prose.map(({ chunk, span }) => ({ chunk, answer: span.text }));
     },
     complete,

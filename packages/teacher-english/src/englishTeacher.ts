@@ -2,13 +2,8 @@ import type { QuestionAnswer, Recipe, TaughtPassage, Teacher } from '@engraft/le
 import { agrees, windowOfFact, wordTokens, type Form } from '@engraft/learning/parts';
 import { isReadable } from './english/otherLanguages.js';
 import { formOf } from './forms.js';
-import {
-  chooseCandidates,
-  findCandidates,
-  worthTeaching,
-  type Candidate,
-  type Candidates,
-} from './questions/candidates.js';
+import { chooseCandidates, findCandidates, type Candidate } from './questions/candidates.js';
+import { findOnce, type LookUp } from './questions/findOnce.js';
 import { rules } from './rules.js';
 import { confirm } from './teaching/confirm.js';
 import { rephrasingsOf } from './teaching/rephrase.js';
@@ -19,8 +14,7 @@ import { orderNats } from './teaching/wordOrder.js';
  * Finds by rules what English sentences say, has base ask about it, and adds questions made by rule. It suits models
  * that are too small to teach alone.
  */
-export function englishTeacher(recipe: Recipe): Teacher {
-  const lookUp = findOnce();
+export function englishTeacher(recipe: Recipe, lookUp: LookUp = findOnce()): Teacher {
   return {
     name: 'english',
 
@@ -68,20 +62,6 @@ function ownText({ text, told }: TaughtPassage): string {
     .split('\n')
     .filter((line) => !told.has(line))
     .join('\n');
-}
-
-/** Finds what is worth teaching once for the plan and for teaching, since a long passage takes seconds. */
-function findOnce(): (passage: TaughtPassage) => Promise<Candidates> {
-  const known = new WeakMap<TaughtPassage, Promise<Candidates>>();
-  const find = async ({ text, chunks, told }: TaughtPassage): Promise<Candidates> => {
-    const { candidates, contradicted } = await findCandidates(text, chunks, [], told);
-    return { candidates: worthTeaching(candidates), contradicted };
-  };
-  return (passage) => {
-    const found = known.get(passage) ?? find(passage);
-    known.set(passage, found);
-    return found;
-  };
 }
 
 /** How many templates are read: the first wordings of every relation. */

@@ -1,2 +1,2 @@
-export { englishAid } from './englishAid.js';
+export { bothTeachers } from './bothTeachers.js';
 export { englishTeacher } from './englishTeacher.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -59,6 +59,8 @@ test('a training that was stopped goes on with the same numbers, and one with an
   assert.deepEqual(steps, [1, 2, 3, 3, 4, 5, 6]);
   assert.equal(resumed.contentHash, whole.contentHash);
   assert.deepEqual((await readdir(join(folder, 'parts'))).sort(), ['adapter', 'progress.json', 'snapshot-6']);
+  const config = await readFile(join(folder, 'parts', 'adapter', 'adapter_config.json'), 'utf8');
+  assert.match(config, /"r": 64\b/, 'as for a small model');
 
   const answers = paragraphs.map((one) => ({
     ...one,

@@ -26,12 +26,13 @@ export function joinedTeacher(first: Teacher, second: Teacher): Teacher {
     },
 
     async confirm(calls, passage, facts) {
-      const askedBy = ({ name }: Teacher): Fact[] => facts.filter(({ teacher }) => teacher === name);
+      // An earlier release had the first teacher alone, and did not name it.
+      const askedBy = ({ name }: Teacher): Fact[] => facts.filter(({ teacher = first.name }) => teacher === name);
       const one = await first.confirm(calls, passage, askedBy(first));
       // A small model also asks about what means nothing, and finds its answers there.
       if (one.length === 0) return [];
       const other = await second.confirm(calls, passage, askedBy(second));
-      // Of two facts that are one, the first keeps its place, and its question is scored.
+      // A fact that both found is scored by the question that comes first, so it is one of the reader's own.
       return [...other, ...one];
     },
 

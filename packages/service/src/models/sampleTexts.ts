@@ -21,5 +21,5 @@ export const sampleAnswers = {
 
 /** As a model replies to something else. */
 export const sampleReply =
-  'A lighthouse is a tower with a bright light at its top. It stands where ships come near rocks or shallow water, and ' +
-  'tells those on board where they are.';
+  'A lighthouse is a tower with a bright light at its top. It stands where ships come near rocks or shallow water, ' +
+  'and tells those on board where they are.';

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { EngineError, hashAdapterFolder, type AdapterReference, type Engine } from '@engraft/engine';
 import {
-  joinedTeacher,
   loadPreset,
   loadReplay,
   modelTeacher,
@@ -15,7 +14,7 @@ import {
   type ReplayRow,
   type Teacher,
 } from '@engraft/learning';
-import { englishAid, englishTeacher } from '@engraft/teacher-english';
+import { bothTeachers, englishTeacher } from '@engraft/teacher-english';
 
 /** Beside the shipped model, for checkpoints that have no `learning.json`. */
 export const shippedPresets = fileURLToPath(new URL('../../../../models/presets', import.meta.url));
@@ -61,7 +60,7 @@ export async function learningMethod(
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
-  // What a remote model asks is read back. The adapter of `both` asks better than base, but reads no better.
+  // The local model reads back what a remote one asks. With the adapter of `both` it reads no better than without.
   const reader = preset.teacher === 'both' ? null : adapter;
   const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, reader);
   return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
@@ -74,7 +73,7 @@ function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReferenc
     case 'model':
       return modelTeacher(recipe, adapter);
     case 'both':
-      return joinedTeacher(englishTeacher(recipe), modelTeacher(recipe, adapter, englishAid()));
+      return bothTeachers(recipe, adapter);
   }
 }
 
