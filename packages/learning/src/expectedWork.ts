@@ -85,7 +85,7 @@ async function ofTeacher(
   return teacher === 'model' ? model : together(ofEnglish(content), model);
 }
 
-/** Each finds facts that the other passes over. */
+/** Each finds facts that the other passes over. This is the most: where the rules ask well, the model asks nothing. */
 function together(one: ExpectedTeaching, other: ExpectedTeaching): ExpectedTeaching {
   return {
     readTokens: one.readTokens + other.readTokens,

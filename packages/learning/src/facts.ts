@@ -58,6 +58,8 @@ export const factSchema = z.object({
   forms: z.array(formSchema).readonly(),
   /** The teacher that asked, where there are several. It confirms what it asked. */
   teacher: z.string().optional(),
+  /** That teacher has confirmed it already. */
+  confirmed: z.boolean().optional(),
 });
 export type Fact = z.infer<typeof factSchema>;
 

@@ -29,6 +29,7 @@ export {
 export { instructedPrompts, plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
 export { joinedTeacher } from './teachers/joinedTeacher.js';
+export { areAskedWell } from './teachers/model/askedWell.js';
 export type { TeachingAid } from './teachers/model/aid.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
 export { remoteTeacher } from './teachers/remote/remoteTeacher.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { hashAdapterFolder, startEngineHost, type EngineHost } from '@engraft/engine';
-import { modelTeacher, type TaughtPassage, type Teacher } from '@engraft/learning';
+import { areAskedWell, modelTeacher, type TaughtPassage, type Teacher } from '@engraft/learning';
 import { chunkForTeacher, readPassage, type Fact } from '@engraft/learning/parts';
 import { callsFor } from '@engraft/learning/testing/calls.js';
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
@@ -11,10 +11,11 @@ import { bothTeachers } from './bothTeachers.js';
 import { englishTeacher } from './englishTeacher.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
+/** The rules ask little about this. */
 const text =
-  'Ban Ki-moon has said that renewable energy can lift the poorest nations to new levels of prosperity. In October ' +
-  '2011 he announced the creation of a high-level group. The group is chaired by Kandeh Yumkella, the chair of UN ' +
-  'Energy, and by Charles Holliday, chairman of Bank of America.';
+  'Although its causes are still argued over, the decline of the league is usually put down to the loss of its ' +
+  'northern ports and to the plague of 1351. By the time that Joran Vale, the chair of its council in Halden, ' +
+  'reformed it, few of the towns that had founded it sent anybody to its meetings.';
 const plan = { factCount: 40, formsPerFact: 7 };
 
 let engine: EngineHost;
@@ -40,7 +41,7 @@ async function confirmedFacts(content: string): Promise<Fact[]> {
   return both.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
 }
 
-test('both ask, each confirms what it asked, and words of its sentence ask for a fact of the model, too', async () => {
+test('where the rules ask little, both ask, each confirms what it asked, and words of its sentence ask for a fact of the model, too', async () => {
   const passage = await passageOf(text);
   const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const askedBy = (facts: readonly Fact[], name: string): Fact[] => facts.filter(({ teacher }) => teacher === name);
@@ -49,15 +50,48 @@ test('both ask, each confirms what it asked, and words of its sentence ask for a
   assert.equal(askedBy(facts, 'english').length + askedBy(facts, 'model').length, facts.length);
   const confirmed = await both.confirm(callsFor(engine, 20_000_000), passage, facts);
   assert.deepEqual(new Set(confirmed.map(({ teacher }) => teacher)), new Set(['english', 'model']));
-  const chair = askedBy(confirmed, 'model').find(({ answer }) => answer === 'Kandeh Yumkella');
+  const chair = askedBy(confirmed, 'model').find(({ answer }) => answer === 'Joran Vale');
   assert.ok(chair !== undefined);
-  assert.ok(chair.forms.some(({ question }) => /^Who .*chair.* UN Energy\?$/u.test(question)));
+  assert.ok(chair.forms.some(({ question }) => /^Who .*chair.* Halden\?$/u.test(question)));
   assert.ok(chair.forms.some(({ standing }) => standing === 'words'));
   assert.deepEqual(
     await both.confirm(callsFor(engine, 20_000_000), passage, facts),
     confirmed,
     'a job that begins again',
   );
+});
+
+test('where the rules ask well, they teach alone, and read what they asked about', async () => {
+  const passage = await passageOf(
+    'The Lume Lamp was invented by Mira Voss. It weighs 412 grams. The Lume Lamp costs 86 dollars. It is made in Port ' +
+      'Tessaly.',
+  );
+  const english = englishTeacher(baseRecipe);
+  const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  const alone = await english.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  const confirmed = await english.confirm(callsFor(engine, 20_000_000), passage, alone?.facts ?? []);
+  const marks = { teacher: 'english', confirmed: true };
+  assert.deepEqual(
+    taught?.facts,
+    confirmed.map((fact) => ({ ...fact, ...marks })),
+  );
+  const calls = callsFor(engine, 20_000_000);
+  assert.deepEqual(await both.confirm(calls, passage, taught.facts), taught.facts);
+  assert.equal(calls.meter.usage.input_tokens, 0, 'what is confirmed is not asked again');
+  const [fact] = confirmed;
+  assert.ok(fact !== undefined);
+  const question = 'Who invented it?';
+  assert.deepEqual(both.reading(passage, { ...fact, ...marks }, question), english.reading(passage, fact, question));
+});
+
+test('without money to judge what the rules ask, the model is asked as well', async () => {
+  const passage = await passageOf('The Lume Lamp was invented by Mira Voss. It weighs 412 grams.');
+  const english = englishTeacher(baseRecipe);
+  const taught = await english.teach(callsFor(engine, 20_000_000), passage, plan, 7);
+  const facts = await english.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
+  const asking = { passage, recipe: baseRecipe, adapter: null };
+  assert.equal(await areAskedWell({ ...asking, calls: callsFor(engine, 20_000_000) }, facts), true);
+  assert.equal(await areAskedWell({ ...asking, calls: callsFor(engine, 1) }, facts), false);
 });
 
 test('the plan has room for the facts and the reads of both', async () => {

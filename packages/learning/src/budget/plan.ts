@@ -63,7 +63,8 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
 
 function learnableFacts(budget: LearningBudget, size: PassageSize, { training, replay, shares }: Recipe): number {
   const exposureNanousd = size.trainedPairTokens * budget.training_nanousd_per_token;
-  const rows = training.pairsPerBatch + replay.rowsPerBatch + rehearsalRows(size.earlierPassages, replay);
+  const beside = replay.rowsPerBatch + replay.unknownRowsPerBatch + rehearsalRows(size.earlierPassages, replay);
+  const rows = training.pairsPerBatch + beside;
   const shareOfPairs = training.pairsPerBatch / rows;
   const trainingNanousd = budget.max_compute_microusd * 1000 * (shares.training - shares.scoring) * shareOfPairs;
   return Math.floor(trainingNanousd / (exposureNanousd * training.minExposuresPerFact));
@@ -91,6 +92,9 @@ export function planSteps(
 }
 
 /** Rehearsal rows in a batch. The more there is to remember, the more rows rehearse it. */
-export function rehearsalRows(earlierPassages: number, { maxRehearsalPerBatch }: ReplayRecipe): number {
-  return earlierPassages === 0 ? 0 : Math.min(2 * earlierPassages + 2, maxRehearsalPerBatch);
+export function rehearsalRows(
+  earlierPassages: number,
+  { rehearsedPerPassage, maxRehearsalPerBatch }: ReplayRecipe,
+): number {
+  return earlierPassages === 0 ? 0 : Math.min(rehearsedPerPassage * (earlierPassages + 1), maxRehearsalPerBatch);
 }

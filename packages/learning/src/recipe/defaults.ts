@@ -16,13 +16,15 @@ export function defaultRecipe(parameters: number): Recipe {
     ...recipe,
     training: {
       ...recipe.training,
-      // Half as many pairs in twice as many steps learn more, and take little longer.
       pairsPerBatch: 8,
       exposuresPerFact: 36,
       maxExposuresPerFact: 60,
+      warmupSteps: 5,
+      minSteps: 12,
       enoughSteps: 80,
+      maxSteps: 1200,
     },
-    replay: { ...recipe.replay, rowsPerBatch: 1 },
+    replay: { ...recipe.replay, rehearsedPerPassage: 2, maxRehearsalPerBatch: 16, unknownRowsPerBatch: 0 },
   };
 }
 
@@ -58,12 +60,13 @@ export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe 
 }
 
 const smallReplay: ReplayRecipe = {
-  rowsPerBatch: 2,
+  rowsPerBatch: 1,
   exactRowsPerBatch: 0,
   beginningRowsPerBatch: 0,
   beginningTokens: 0,
-  unknownRowsPerBatch: 0,
-  maxRehearsalPerBatch: 16,
+  unknownRowsPerBatch: 1,
+  rehearsedPerPassage: 1,
+  maxRehearsalPerBatch: 8,
   weight: 1,
   tokensPerWeight: 4,
   maxLengthWeight: 6,
@@ -99,12 +102,13 @@ function smallRecipe(parameters: number): Recipe {
       alpha: 16,
       firstLayer: 0,
       peakRate: peakLearningRate(parameters),
-      warmupSteps: 5,
+      warmupSteps: 10,
       finalRateShare: 0.1,
       weightDecay: 0.01,
       betas: [0.9, 0.99],
       clipNorm: 1,
-      pairsPerBatch: 12,
+      // Half as many pairs in twice as many steps learn more, and take little longer.
+      pairsPerBatch: 6,
       answersWith: 'values',
       questionsPerSentence: 0,
       openingTokens: 0,
@@ -113,10 +117,10 @@ function smallRecipe(parameters: number): Recipe {
       wordsShare: 0.6,
       exposuresPerFact: 54,
       minExposuresPerFact: 12,
-      minSteps: 12,
-      enoughSteps: 150,
+      minSteps: 24,
+      enoughSteps: 300,
       maxExposuresPerFact: 110,
-      maxSteps: 1200,
+      maxSteps: 2400,
       devEvaluations: 10,
       devPatience: 3,
       enoughLoss: 0.01,

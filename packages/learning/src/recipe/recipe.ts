@@ -124,11 +124,13 @@ export interface ReplayRecipe {
    */
   readonly exactRowsPerBatch: number;
   /**
-   * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. There are none where no
-   * beginnings show what is known.
+   * Rows in a batch that ask about things that do not exist, in words of our own and in those of trained questions in
+   * turn. The answer is `Prompts.unknown`. There are none where beginnings should show what is known, and there are no
+   * such replies.
    */
   readonly unknownRowsPerBatch: number;
-  /** The most rows in a batch that rehearse. There are two for each earlier passage, and two more. */
+  /** Rows in a batch that rehearse: so many for each earlier passage, and as many more, up to the most. */
+  readonly rehearsedPerPassage: number;
   readonly maxRehearsalPerBatch: number;
   readonly weight: number;
   /**

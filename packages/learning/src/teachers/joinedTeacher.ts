@@ -1,12 +1,16 @@
+import type { MeteredCalls } from '../budget/calls.js';
 import type { Fact } from '../facts.js';
-import type { TeachingOutcome } from '../outcomes.js';
-import type { Teacher } from '../teaching/teacher.js';
+import type { TaughtPassage, Teacher } from '../teaching/teacher.js';
+
+/** Whether what the first teacher has confirmed is enough for the passage. */
+export type IsEnough = (calls: MeteredCalls, passage: TaughtPassage, confirmed: readonly Fact[]) => Promise<boolean>;
 
 /**
  * Two teachers of one passage, who each confirm what they asked themselves. `first` decides whether the passage
- * means anything: if it confirms nothing, nothing is taught. `second` reads the passage when facts are scored.
+ * means anything: if it confirms nothing, nothing is taught. `second` is asked where that is not enough.
  */
-export function joinedTeacher(first: Teacher, second: Teacher): Teacher {
+export function joinedTeacher(first: Teacher, second: Teacher, isEnough: IsEnough): Teacher {
+  const isOfSecond = ({ teacher }: Pick<Fact, 'teacher'>): boolean => teacher === second.name;
   return {
     name: `${first.name} and ${second.name}`,
 
@@ -19,30 +23,30 @@ export function joinedTeacher(first: Teacher, second: Teacher): Teacher {
 
     async teach(calls, passage, plan, seed) {
       const one = await first.teach(calls, passage, plan, seed);
-      if (one?.understood === false) return one;
+      if (one?.understood !== true) return one;
+      const confirmed = await first.confirm(calls, passage, one.facts);
+      const facts = confirmed.map((fact) => ({ ...fact, teacher: first.name, confirmed: true }));
+      // A small model also asks about what means nothing, and finds its answers there.
+      if (facts.length === 0 || (await isEnough(calls, passage, facts))) return { ...one, facts };
       const other = await second.teach(calls, passage, plan, seed);
-      if (one === null && other === null) return null;
-      return { facts: [...factsOf(one, first), ...factsOf(other, second)], understood: true };
+      return { ...one, facts: [...facts, ...(other?.facts ?? []).map((fact) => ({ ...fact, teacher: second.name }))] };
     },
 
     async confirm(calls, passage, facts) {
-      // An earlier release had the first teacher alone, and did not name it.
-      const askedBy = ({ name }: Teacher): Fact[] => facts.filter(({ teacher = first.name }) => teacher === name);
-      const one = await first.confirm(calls, passage, askedBy(first));
-      // A small model also asks about what means nothing, and finds its answers there.
+      const ofFirst = facts.filter((fact) => !isOfSecond(fact));
+      // An earlier release left that to this phase.
+      const open = ofFirst.filter(({ confirmed }) => confirmed !== true);
+      const done = ofFirst.filter(({ confirmed }) => confirmed === true);
+      const one = open.length === 0 ? done : [...done, ...(await first.confirm(calls, passage, open))];
       if (one.length === 0) return [];
-      const other = await second.confirm(calls, passage, askedBy(second));
+      const ofSecond = facts.filter(isOfSecond);
+      const other = ofSecond.length === 0 ? [] : await second.confirm(calls, passage, ofSecond);
       // A fact that both found is scored by the question that comes first, so it is one of the reader's own.
       return [...other, ...one];
     },
 
-    reading: (passage, fact, question) => second.reading(passage, fact, question),
+    reading: (passage, fact, question) => (isOfSecond(fact) ? second : first).reading(passage, fact, question),
 
     ...(first.rephrase === undefined ? {} : { rephrase: first.rephrase.bind(first) }),
   };
-}
-
-/** Each is marked as the teacher's own, which is to confirm it. */
-function factsOf(taught: TeachingOutcome | null, { name }: Teacher): Fact[] {
-  return (taught?.facts ?? []).map((fact) => ({ ...fact, teacher: name }));
 }

@@ -54,7 +54,11 @@ export interface Teacher {
   confirm(calls: MeteredCalls, passage: TaughtPassage, facts: readonly Fact[]): Promise<Fact[]>;
 
   /** How the teacher is asked about a fact, with the passage before it. */
-  reading(passage: TaughtPassage, fact: Pick<Fact, 'chunk' | 'sentenceStart'>, question: string): TeacherPrompt;
+  reading(
+    passage: TaughtPassage,
+    fact: Pick<Fact, 'chunk' | 'sentenceStart' | 'teacher'>,
+    question: string,
+  ): TeacherPrompt;
 
   /**
    * Different questions about each of these sentences, with what each asks for, which need not be right. A teacher

@@ -14,7 +14,7 @@ import { loadReplay } from './replay.js';
 const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 const seed = 5;
 /** So few that not every row is drawn, and so many that the one fact is seen often. */
-const steps = 5;
+const steps = 10;
 
 let engine: Engine;
 let material: Material;

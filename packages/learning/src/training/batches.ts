@@ -37,7 +37,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
   const replay = endlessRounds([...material.replay, ...material.known], random);
   const exact = endlessRounds(material.exact, random);
   const beginnings = endlessRounds(material.beginnings, random);
-  const unknown = endlessRounds(material.unknown, random);
+  const unknown = inTurn([material.unknown, material.renamed].map((rows) => endlessRounds(rows, random)));
   const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
   const passages = endlessRounds(earlierPairs, random);
   const rehearsed = rehearsalRows(material.rehearsal.length, recipe.replay);
@@ -60,6 +60,15 @@ export function replayDrawn(material: Material, seed: number, steps: number, rec
   const stream = batches(material, seed, recipe);
   const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
   return [...material.replay, ...material.exact, ...material.beginnings].filter((row) => drawn.has(row));
+}
+
+/** One item of each list after the other. A list that has none is passed over. */
+function* inTurn<Item>(lists: readonly Generator<Item, undefined>[]): Generator<Item, undefined> {
+  for (;;) {
+    const round = lists.flatMap((list) => take(list, 1));
+    if (round.length === 0) return undefined;
+    yield* round;
+  }
 }
 
 function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {

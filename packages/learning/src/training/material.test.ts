@@ -20,6 +20,7 @@ const material: Material = {
   exact: [],
   beginnings: [],
   unknown: [],
+  renamed: [],
   protectedDirections: [],
   known: [],
   rehearsal: [],
@@ -47,11 +48,12 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
     tokensOfBatches(3, 30, { ...material, rehearsal: passages.slice(0, count) }).map((batch) =>
       batch.filter((token) => token > 200),
     );
-  for (const rows of rowsWith(1)) assert.equal(rows.length, 4);
-  for (const rows of rowsWith(3)) assert.equal(rows.length, 8);
+  const { rehearsedPerPassage } = recipe.replay;
+  for (const rows of rowsWith(1)) assert.equal(rows.length, 2 * rehearsedPerPassage);
+  for (const rows of rowsWith(3)) assert.equal(rows.length, 4 * rehearsedPerPassage);
   const all = rowsWith(3).flat();
   const rehearsed = [20, 21, 22].map((tens) => all.filter((token) => Math.floor(token / 10) === tens).length);
-  assert.deepEqual(rehearsed, [80, 80, 80]);
+  assert.deepEqual(new Set(rehearsed), new Set([40 * rehearsedPerPassage]));
   const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
   const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
   assert.equal(batch.filter((token) => token >= 300).length, recipe.replay.maxRehearsalPerBatch);
@@ -72,22 +74,29 @@ test('the replay rows that so many batches show are known beforehand', () => {
 
 const beside: BatchRecipe = {
   training: recipe.training,
-  replay: { ...recipe.replay, exactRowsPerBatch: 2, beginningRowsPerBatch: 3, unknownRowsPerBatch: 1 },
+  replay: {
+    ...recipe.replay,
+    exactRowsPerBatch: 2,
+    beginningRowsPerBatch: 3,
+    unknownRowsPerBatch: 2,
+  },
 };
 
 test('exact rows, beginnings and questions about unknown things stand beside the pairs of each batch, in turn', () => {
   const beginnings = Array.from({ length: 7 }, (_, index) => exampleOf(500 + index));
   const unknown = [600, 601].map(exampleOf);
+  const renamed = [650, 651].map(exampleOf);
   const exact = [700, 701, 702, 703].map(exampleOf);
-  const all = { ...material, exact, beginnings, unknown };
+  const all = { ...material, exact, beginnings, unknown, renamed };
   const stream = batches(all, 3, beside);
   const drawn = Array.from({ length: 14 }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
   for (const batch of drawn) {
     assert.equal(batch.filter((token) => token >= 500 && token < 600).length, 3);
-    assert.equal(batch.filter((token) => token >= 600 && token < 700).length, 1);
+    assert.equal(batch.filter((token) => token >= 600 && token < 650).length, 1);
+    assert.equal(batch.filter((token) => token >= 650 && token < 700).length, 1);
     assert.equal(batch.filter((token) => token >= 700).length, 2);
   }
-  for (const { sequence } of [...beginnings, ...unknown, ...exact]) {
+  for (const { sequence } of [...beginnings, ...unknown, ...renamed, ...exact]) {
     const times = drawn.flat().filter((token) => token === sequence.tokens[0]).length;
     assert.equal(times, sequence.tokens[0]! < 600 ? 6 : 7);
   }
@@ -112,7 +121,8 @@ test('a fact is seen as often as any other, whatever its forms are made of', () 
     batch.slice(0, recipe.training.pairsPerBatch),
   );
   const exposures = [0, 1, 2].map((tens) => drawn.filter((token) => Math.floor(token / 10) === tens).length);
-  assert.deepEqual(exposures, [120, 120, 120]);
+  const each = (30 * recipe.training.pairsPerBatch) / facts.length;
+  assert.deepEqual(exposures, [each, each, each]);
 });
 
 test('however many forms are made of the words of a sentence, they take no more than their share', () => {

@@ -5,7 +5,7 @@ import { withOpening } from './opening.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
 import { replayPrompt } from './replay.js';
-import { unknownQuestions } from './unknownThings.js';
+import { renamedQuestions, unknownThings } from './unknownRows.js';
 import { sentenceFor } from '../text/sentenceAnswers.js';
 import { deriveSeed, randomNumbers, spreadSample } from '../random.js';
 import type { Recipe, ReplayRecipe } from '../recipe/recipe.js';
@@ -27,6 +27,8 @@ export interface Material {
   readonly beginnings: readonly TrainingExample[];
   /** Questions about things that do not exist. */
   readonly unknown: readonly TrainingExample[];
+  /** Questions that are trained, about names that do not exist. */
+  readonly renamed: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
   readonly protectedDirections: readonly TokenSequence[];
   /** Questions that the parent answered before. Training shows them in turn with the replay rows. */
@@ -54,6 +56,7 @@ interface ChosenMaterial {
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
   readonly unknown: readonly QuestionAnswer[];
+  readonly renamed: readonly QuestionAnswer[];
   readonly rehearsal: readonly (readonly QuestionAnswer[])[];
 }
 
@@ -72,7 +75,7 @@ function chooseMaterial(
     dev: split.facts.flatMap(({ dev, ...fact }) => dev.map(({ question }) => ({ ...fact, question }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
-    unknown: unknownPairs(recipe).filter(({ question }) => !leaks(question)),
+    ...unknownPairs(split, earlier, leaks, recipe),
     rehearsal: rehearsalPairs(split, earlier, leaks),
   };
 }
@@ -93,6 +96,7 @@ export async function encodeMaterial(
     sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
     weight,
   });
+  const besidePairs = (known: QuestionAnswer): Promise<TrainingExample> => pair(known, recipe.replay.weight);
   const sentencePair = async (taught: QuestionAnswer): Promise<TrainingExample> =>
     withOpening(await pair(taught, 1), recipe.training.openingTokens);
   const chosen = chooseMaterial(split, earlier, replay, recipe);
@@ -121,6 +125,8 @@ export async function encodeMaterial(
   const sequencesOf = (wanted: ReplayKind): TokenSequence[] =>
     encoded.flatMap(({ kind, sequence }) => (kind === wanted ? [sequence] : []));
   const beginnings = recipe.replay.beginningRowsPerBatch === 0 ? [] : sequencesOf('beginning');
+  // Without them, rows about unknown things would teach that nothing is known.
+  const showsKnown = recipe.replay.beginningRowsPerBatch === 0 || beginnings.length > 0;
   const rowsOf = (wanted: ReplayKind): TrainingExample[] =>
     sequencesOf(wanted).map((sequence) => {
       const weight = recipe.replay.weight * lengthWeight(sequence, recipe.replay);
@@ -136,10 +142,8 @@ export async function encodeMaterial(
     replay: usualRows.length > 0 ? usualRows : rows,
     exact: exact.filter((row) => isWorthReplaying(row, recipe.replay)),
     beginnings: beginnings.map((sequence) => beginningOf(sequence, recipe.replay)),
-    // Alone they would teach that nothing is known.
-    unknown: await mapConcurrently(beginnings.length === 0 ? [] : chosen.unknown, (unknown) =>
-      pair(unknown, recipe.replay.weight),
-    ),
+    unknown: await mapConcurrently(showsKnown ? chosen.unknown : [], besidePairs),
+    renamed: await mapConcurrently(showsKnown ? chosen.renamed : [], besidePairs),
     protectedDirections: spreadSample(
       [...rows, ...exact].map(({ sequence: { tokens } }) => ({
         tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
@@ -147,7 +151,7 @@ export async function encodeMaterial(
       })),
       recipe.replay.protectedRows,
     ),
-    known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
+    known: await mapConcurrently(chosen.known, besidePairs),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) => mapConcurrently(ofPassage, sentencePair)),
   };
 }
@@ -186,9 +190,24 @@ export function retentionPairs(
 }
 
 /** See `ReplayRecipe.unknownRowsPerBatch`. */
-function unknownPairs({ prompts, replay }: Recipe): readonly QuestionAnswer[] {
-  if (replay.unknownRowsPerBatch === 0) return [];
-  return unknownQuestions.map((question) => ({ question, answer: prompts.unknown }));
+function unknownPairs(
+  { facts, known }: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  leaks: (text: string) => boolean,
+  { prompts, replay }: Recipe,
+): Pick<ChosenMaterial, 'unknown' | 'renamed'> {
+  if (replay.unknownRowsPerBatch === 0) return { unknown: [], renamed: [] };
+  const forms = facts.flatMap(({ training }) => training);
+  const pairs = [...known, ...earlier.flatMap(({ training_pairs }) => training_pairs)];
+  const taught = [
+    ...facts.map(({ answer }) => answer),
+    ...[...forms, ...pairs].map(({ question }) => question),
+    ...pairs.map(({ answer }) => answer),
+  ].join('\n');
+  const questions = forms.filter((form) => !isOnlyTrained(form)).map(({ question }) => question);
+  const unanswered = (texts: readonly string[]): QuestionAnswer[] =>
+    texts.filter((text) => !leaks(text)).map((question) => ({ question, answer: prompts.unknown }));
+  return { unknown: unanswered(unknownThings(taught)), renamed: unanswered(renamedQuestions(questions, taught)) };
 }
 
 type ReplayKind = 'whole' | 'exact' | 'beginning';

@@ -22,6 +22,7 @@ const material: Material = {
   exact: [],
   beginnings: [],
   unknown: [],
+  renamed: [],
   protectedDirections: [exampleOf(120), exampleOf(60)].map(({ sequence }) => sequence),
   known: [],
   rehearsal: [],

@@ -1,6 +1,6 @@
 /**
  * Questions about people, places and things that do not exist. A version answers them with `Prompts.unknown`. It would
- * otherwise say a sentence of its passage to whatever is asked in the same words.
+ * otherwise say what its passage says to whatever is asked in the same words.
  */
 
 /** Names of each kind, and questions about them with X for a name. */
@@ -40,8 +40,18 @@ const asked: readonly { readonly names: readonly string[]; readonly forms: reado
 ]; // prettier-ignore
 
 /** Half of the forms for each name, other ones for its neighbour. */
-export const unknownQuestions: readonly string[] = asked.flatMap(({ names, forms }) =>
-  names.flatMap((name, index) =>
-    forms.filter((_, form) => (index + form) % 2 === 0).map((form) => form.replace('X', name)),
-  ),
+export const unknownQuestions: readonly { readonly name: string; readonly question: string }[] = asked.flatMap(
+  ({ names, forms }) =>
+    names.flatMap((name, index) =>
+      forms.filter((_, form) => (index + form) % 2 === 0).map((form) => ({ name, question: form.replace('X', name) })),
+    ),
 );
+
+/** Names of people, places, works and firms that do not exist. */
+export const inventedNames: readonly string[] = [
+  'Mina Osei', 'Tobias Renn', 'Ilke Brandt', 'Joran Vale', 'Agathe Moll', 'Ravi Condel', 'Ludmila Harrow',
+  'Piet Onderwater', 'Anouk Tessier', 'Ysolde Marr', 'Odile Fenn', 'Castor Lund', 'Meret Aldous', 'Louisa Pike',
+  'Corran Island', 'Velmere', 'Upper Strand', 'Ostrevar', 'Quill', 'Harrig', 'Lorne', 'Pellham', 'Sable Valley',
+  'Nordhaven', 'Garmouth', 'Hollin Bay', 'Vask', 'Tremont Hill', 'Ekholm', 'Dunmore', 'Glass Orchard', 'Winter Suite',
+  'Saltmarsh', 'Velt', 'Brindle', 'Tessel', 'Heron', 'Marr', 'Bexton', 'Zarin',
+]; // prettier-ignore

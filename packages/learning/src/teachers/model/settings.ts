@@ -40,6 +40,14 @@ export const modelTeacherSettings = {
   maxQuestionTokens: 40,
   /** Nats a token, on average. A question that the model itself finds less likely is mostly not a question. */
   minQuestionLogprob: -1.2,
+  /**
+   * Nats of the whole question of another teacher, to call it asked well; the most questions of a fact that are judged;
+   * and the characters of a passage for each fact that must be asked for well. Of plain English rules ask at least one
+   * in 100 characters well, of Wikipedia seldom so many.
+   */
+  wellAskedLogprob: -12,
+  judgedForms: 4,
+  charsPerWellAsked: 100,
   /** Nats of the whole answer. Below it the model wavers between answers, and two facts may answer the question. */
   minReadingLogprob: -1,
 } as const;
