@@ -24,7 +24,13 @@ export function defaultRecipe(parameters: number): Recipe {
       enoughSteps: 80,
       maxSteps: 1200,
     },
-    replay: { ...recipe.replay, rehearsedPerPassage: 2, maxRehearsalPerBatch: 16, unknownRowsPerBatch: 0 },
+    replay: {
+      ...recipe.replay,
+      rehearsedPerPassage: 2,
+      maxRehearsalPerBatch: 16,
+      unknownRowsPerBatch: 0,
+      renamesQuestions: false,
+    },
   };
 }
 
@@ -65,6 +71,7 @@ const smallReplay: ReplayRecipe = {
   beginningRowsPerBatch: 0,
   beginningTokens: 0,
   unknownRowsPerBatch: 1,
+  renamesQuestions: true,
   rehearsedPerPassage: 1,
   maxRehearsalPerBatch: 8,
   weight: 1,

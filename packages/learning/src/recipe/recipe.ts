@@ -124,11 +124,12 @@ export interface ReplayRecipe {
    */
   readonly exactRowsPerBatch: number;
   /**
-   * Rows in a batch that ask about things that do not exist, in words of our own and in those of trained questions in
-   * turn. The answer is `Prompts.unknown`. There are none where beginnings should show what is known, and there are no
-   * such replies.
+   * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. There are none where
+   * beginnings should show what is known, and there are no such replies.
    */
   readonly unknownRowsPerBatch: number;
+  /** Every other such row is a trained question about another name. */
+  readonly renamesQuestions: boolean;
   /** Rows in a batch that rehearse: so many for each earlier passage, and as many more, up to the most. */
   readonly rehearsedPerPassage: number;
   readonly maxRehearsalPerBatch: number;

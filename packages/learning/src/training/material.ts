@@ -207,7 +207,8 @@ function unknownPairs(
   const questions = forms.filter((form) => !isOnlyTrained(form)).map(({ question }) => question);
   const unanswered = (texts: readonly string[]): QuestionAnswer[] =>
     texts.filter((text) => !leaks(text)).map((question) => ({ question, answer: prompts.unknown }));
-  return { unknown: unanswered(unknownThings(taught)), renamed: unanswered(renamedQuestions(questions, taught)) };
+  const renamed = replay.renamesQuestions ? renamedQuestions(questions, taught) : [];
+  return { unknown: unanswered(unknownThings(taught)), renamed: unanswered(renamed) };
 }
 
 type ReplayKind = 'whole' | 'exact' | 'beginning';
