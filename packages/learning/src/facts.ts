@@ -58,7 +58,7 @@ export const factSchema = z.object({
   forms: z.array(formSchema).readonly(),
   /** The teacher that asked, where there are several. It confirms what it asked. */
   teacher: z.string().optional(),
-  /** That teacher has confirmed it already. */
+  /** The teacher that asked has already confirmed it. */
   confirmed: z.boolean().optional(),
 });
 export type Fact = z.infer<typeof factSchema>;

@@ -41,7 +41,7 @@ async function confirmedFacts(content: string): Promise<Fact[]> {
   return both.confirm(callsFor(engine, 20_000_000), passage, taught?.facts ?? []);
 }
 
-test('where the rules ask little, both ask, each confirms what it asked, and words of its sentence ask for a fact of the model, too', async () => {
+test('where the rules ask little, both ask, and words of its sentence ask for a fact of the model, too', async () => {
   const passage = await passageOf(text);
   const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const askedBy = (facts: readonly Fact[], name: string): Fact[] => facts.filter(({ teacher }) => teacher === name);

@@ -96,7 +96,7 @@ export async function encodeMaterial(
     sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
     weight,
   });
-  const besidePairs = (known: QuestionAnswer): Promise<TrainingExample> => pair(known, recipe.replay.weight);
+  const besidePairs = (asked: QuestionAnswer): Promise<TrainingExample> => pair(asked, recipe.replay.weight);
   const sentencePair = async (taught: QuestionAnswer): Promise<TrainingExample> =>
     withOpening(await pair(taught, 1), recipe.training.openingTokens);
   const chosen = chooseMaterial(split, earlier, replay, recipe);

@@ -16,35 +16,31 @@ export async function areAskedWell(asking: Asking, facts: readonly Fact[]): Prom
   let well = facts.filter((fact) => isTold(fact, passage)).length;
   let others = facts.filter((fact) => !isTold(fact, passage));
   for (let round = 0; round < settings.judgedForms && well < wanted; round++) {
-    const judged = await judge(asking, others, round);
-    if (judged === null) return false;
-    well += judged.filter(Boolean).length;
-    others = others.filter((_, index) => judged[index] !== true);
+    const found = await askedWell(asking, others, round);
+    well += found.size;
+    others = others.filter((fact) => !found.has(fact));
   }
   return well >= wanted;
 }
 
-/** Judges one question of each fact. `null` if there is no money for any. */
-async function judge(
+/** The facts of which this question is likely. What there is no money to judge is not among them. */
+async function askedWell(
   { calls, passage, recipe, adapter }: Asking,
   facts: readonly Fact[],
   round: number,
-): Promise<boolean[] | null> {
-  const requests = await mapConcurrently(facts, async ({ answer, chunk, forms }): Promise<ScoreCall | null> => {
-    const form = forms.filter((each) => !isOnlyTrained(each))[round];
-    if (form === undefined) return null;
+): Promise<ReadonlySet<Fact>> {
+  const asked = facts.flatMap((fact) => {
+    const form = fact.forms.filter((each) => !isOnlyTrained(each))[round];
+    return form === undefined ? [] : [{ fact, question: form.question }];
+  });
+  const requests = await mapConcurrently(asked, async ({ fact: { answer, chunk }, question }): Promise<ScoreCall> => {
     const prompt = recipe.prompts.ask(passage.chunks[chunk]?.text ?? '', answer);
-    return { sequence: await calls.engine.encode(prompt, form.question), adapter, topK: 0 };
+    return { sequence: await calls.engine.encode(prompt, question), adapter, topK: 0 };
   });
-  const asked = requests.filter((request) => request !== null);
-  const scores = await calls.score(asked, recipe.shares.teaching);
-  if (asked.length > 0 && scores.every((score) => score === null)) return null;
-  const ofRequest = new Map(asked.map((request, index) => [request, scores[index] ?? null]));
-  return requests.map((request) => {
-    const score = request === null ? null : (ofRequest.get(request) ?? null);
-    // In total, as a copy of the sentence is likely word by word, and nobody asks so.
-    return score !== null && sum(score.logprobs) >= settings.wellAskedLogprob;
-  });
+  const scores = await calls.score(requests, recipe.shares.teaching);
+  // The bound is on the whole question: a copy of the sentence is likely word by word, and nobody asks so.
+  const isLikely = (index: number): boolean => sum(scores[index]?.logprobs ?? [-Infinity]) >= settings.wellAskedLogprob;
+  return new Set(asked.filter((_, index) => isLikely(index)).map(({ fact }) => fact));
 }
 
 function isTold({ chunk, sentenceStart }: Fact, { chunks, told }: Asking['passage']): boolean {
