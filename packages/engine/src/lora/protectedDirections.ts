@@ -43,16 +43,17 @@ export interface InputDirections {
 export type ProtectedDirections = ReadonlyMap<string, InputDirections>;
 
 /**
- * Approximates the leading right singular vectors of the inputs of each `LoraGroup` by subspace iteration (Golub and
- * Van Loan, Matrix Computations, 8.2.4).
+ * Approximates the leading right singular vectors of the inputs of each group by subspace iteration (Golub and Van
+ * Loan, Matrix Computations, 8.2.4).
  * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
 export async function findProtectedDirections(
   model: SampledModel,
   sequences: readonly TokenSequence[],
+  groups: readonly LoraGroup[] = loraGroups(model.config),
   options: CallOptions = {},
 ): Promise<ProtectedDirections> {
-  const inputs = await sampleInputs(model, sequences, options);
+  const inputs = await sampleInputs(model, sequences, groups, options);
   const session = await Session.create(buildIterationGraph(), { threads: model.threads });
   const directions = new Map<string, InputDirections>();
   try {
@@ -82,13 +83,14 @@ interface SampledInputs {
 async function sampleInputs(
   { config, weights, threads }: SampledModel,
   sequences: readonly TokenSequence[],
+  groups: readonly LoraGroup[],
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
   const tokens = sum(sequences.map((sequence) => sequence.tokens.length));
   if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must hold at least one token');
   const count = Math.min(maxSampledTokens, tokens);
-  const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
-  const session = await Session.create(buildInputsGraph(config, weights), { threads });
+  const inputs = groups.map((group) => ({ group, rows: new Float32Array(count * group.width) }));
+  const session = await Session.create(buildInputsGraph(config, groups, weights), { threads });
   try {
     let seen = 0;
     let taken = 0;

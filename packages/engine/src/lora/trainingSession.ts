@@ -5,7 +5,9 @@ import { probeMetadata, probeSequences } from '../adapters/probe.js';
 import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { loraGroups } from '../model/loraGroups.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
+import { matrixName } from '../model/weights.js';
 import type {
   AdapterPrecision,
   AdapterProbe,
@@ -117,7 +119,11 @@ async function openProjection(
       throw new EngineError('memory_exceeded', message);
     }
   }
-  return new UpdateProjection(config, matrices, await findProtectedDirections(model, sequences, call));
+  // An adapter may leave the lower layers alone.
+  const trained = loraGroups(config).filter(({ parts }) =>
+    parts.some(({ name }) => matrices.matrices.has(matrixName(name, 'A'))),
+  );
+  return new UpdateProjection(config, matrices, await findProtectedDirections(model, sequences, trained, call));
 }
 
 class OnnxTrainingSession implements TrainingSession {

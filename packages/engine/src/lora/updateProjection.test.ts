@@ -57,6 +57,14 @@ function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
   return a.map((row, index) => row[index]!).sort((x, y) => y - x);
 }
 
+test('the directions of some projections are what they are among all', async () => {
+  const all = await findProtectedDirections(model, protectedTexts);
+  const upper = loraGroups(tinyConfig).slice(-5);
+  const found = await findProtectedDirections(model, protectedTexts, upper);
+  assert.deepEqual(new Set(found.keys()), new Set(upper.flatMap(({ parts }) => parts.map(({ name }) => name))));
+  for (const [name, directions] of found) assert.deepEqual(directions, all.get(name));
+});
+
 test('the directions are orthonormal, and hold nearly as much of the inputs as any others could', async () => {
   const directions = await findProtectedDirections(model, protectedTexts);
   for (const { parts, width } of loraGroups(tinyConfig)) {

@@ -5,28 +5,32 @@ import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
 import { WeightInputs, type WeightOptions } from './inputs.js';
-import { loraGroups } from './loraGroups.js';
+import type { LoraGroup } from './loraGroups.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { projectionName, type Projection } from './weights.js';
 
 /**
- * A serialised model without an adapter that reads B sequences and returns the inputs of all projections at N chosen
+ * A serialised model without an adapter that reads B sequences and returns the inputs of these projections at N chosen
  * positions.
  *
  * Inputs besides the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
  * - `positions` int64 `[N]`: indices among the B * T rows.
  *
- * Outputs: float32 `[N, width]` for each `LoraGroup`, under its name.
+ * Outputs: float32 `[N, width]` for each of `groups`, under its name.
  */
-export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOptions, 'format'> = {}): Buffer {
+export function buildInputsGraph(
+  config: DecoderConfig,
+  groups: readonly LoraGroup[],
+  options: Pick<WeightOptions, 'format'> = {},
+): Buffer {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
   graph.input('positions', 'int64', ['N']);
   const tape = new Tape(graph);
   const operations = new RecordingOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
   decode(config, operations);
-  for (const { name, width, parts } of loraGroups(config)) {
+  for (const { name, width, parts } of groups) {
     const x = operations.inputOf(parts[0]?.name ?? '');
     graph.output(name, x, 'float32', ['N', width]);
   }

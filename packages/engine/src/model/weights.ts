@@ -131,7 +131,12 @@ export async function readWeights(
 
 /** The name of a projection's LoRA matrix as a graph input. */
 export function loraName(layer: number, projection: Projection, matrix: 'A' | 'B'): string {
-  return `${projectionName(layer, projection)}.lora_${matrix}`;
+  return matrixName(projectionName(layer, projection), matrix);
+}
+
+/** The same of a projection by its name (`projectionName`). */
+export function matrixName(projection: string, matrix: 'A' | 'B'): string {
+  return `${projection}.lora_${matrix}`;
 }
 
 /** One LoRA matrix: `A` is `[rank, in]`, `B` is `[out, rank]`. */
