@@ -11,6 +11,7 @@ import {
   type ExpectedTokens,
   type TokenCounts,
 } from './teachers/model/expectedWork.js';
+import { shownTokens } from './training/beginnings.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 
 export interface ExpectedWork extends ExpectedTokens {
@@ -63,7 +64,7 @@ export async function expectedWork(
   const answer = counted.answerTokens + (saysSentences ? counted.sentenceTokens : 0);
   const beginnings = replay.beginningRowsPerBatch * (question + replay.beginningTokens);
   const unknown = replay.unknownRowsPerBatch * (question + counted.answerTokens);
-  const pairs = training.pairsPerBatch * (question + answer);
+  const pairs = training.pairsPerBatch * (question + shownTokens(answer, recipe));
   const stepTokens = pairs + wholeRows * counted.rowTokens + beginnings + unknown;
   const whileTraining = rows * counted.rowTokens + steps * beginnings + devTokens;
   return {

@@ -1,5 +1,6 @@
 /** Learning as a service uses it. `parts.ts` has the parts for teachers and measurements. */
 export * from './types.js';
+export { BaseMemory, baseMemoryOf } from './baseMemory.js';
 export { expectedWork, type ExpectedWork } from './expectedWork.js';
 export type { TokenCounts } from './teachers/model/expectedWork.js';
 export { learnPassage } from './learnPassage.js';

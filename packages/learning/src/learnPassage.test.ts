@@ -8,6 +8,7 @@ import { isAdapterIntact, startEngineHost, type Engine } from '@engraft/engine';
 import type { Fact } from './facts.js';
 import { learnPassage } from './learnPassage.js';
 import { noUsage } from './budget/meter.js';
+import { answeringEither } from './recipe/defaults.js';
 import { plainPrompts } from './recipe/prompts.js';
 import type { TaughtPassage, Teacher } from './teaching/teacher.js';
 import { formOf } from './testing/forms.js';
@@ -53,13 +54,17 @@ class KnowingTeacher implements Teacher {
   readonly name = 'knowing';
   readonly asked: TaughtPassage[] = [];
 
-  constructor(readonly facts: readonly Fact[]) {}
+  constructor(
+    readonly facts: readonly Fact[],
+    readonly askedWell = true,
+  ) {}
 
   measure = () => Promise.resolve({ factCount: this.facts.length, extraReads: 0 });
 
   teach: Teacher['teach'] = (_calls, passage) => {
     this.asked.push(passage);
-    return Promise.resolve({ facts: [...this.facts], understood: this.facts.length > 0 });
+    const understood = this.facts.length > 0;
+    return Promise.resolve({ facts: [...this.facts], understood, asked_well: this.askedWell });
   };
 
   confirm: Teacher['confirm'] = (_calls, _passage, facts) => Promise.resolve([...facts]);
@@ -91,13 +96,13 @@ const forgetful: LearningJournal = {
   entered: () => Promise.resolve(),
 };
 
-async function learn(teacher: Teacher, name: string, journal = forgetful): Promise<LearningOutcome> {
+async function learn(teacher: Teacher, name: string, journal = forgetful, of = recipe): Promise<LearningOutcome> {
   const input: LearningInput = {
     content,
     parent: null,
     earlier: [],
     teacher,
-    recipe,
+    recipe: of,
     replay: (await loadReplay(modelDir)).slice(0, 12),
     budget,
     seed: 6,
@@ -118,6 +123,28 @@ test('what a teacher confirms is learned, in whatever language, and no sentence 
   const kept = [...training_pairs, ...validation_pairs].map(({ question }) => question);
   const asked = facts.flatMap(({ forms }) => forms.slice(0, 3).map(({ question }) => question));
   assert.deepEqual(kept.toSorted(), asked.toSorted());
+});
+
+test('where answers are either, they are sentences if the passage was not asked about well', async () => {
+  // Three held-out questions, of which some are cut short, say little about German.
+  const either = answeringEither({
+    ...recipe,
+    split: { ...recipe.split, minValidationPairs: 1 },
+    evaluating: { ...recipe.evaluating, minPassRate: 0.3 },
+  });
+  const answersOf = async (askedWell: boolean): Promise<string> => {
+    const teacher = new KnowingTeacher(facts, askedWell);
+    const outcome = await learn(teacher, `either-${askedWell}`, forgetful, either);
+    assert.ok(outcome.kind === 'accepted', outcome.kind);
+    const texts = outcome.trace.questions.map(({ candidate }) => candidate.text);
+    assert.ok(texts.length > 0 && texts.every((text) => (text === null) === !askedWell));
+    assert.doesNotMatch(JSON.stringify([outcome.rehearsal, outcome.trace]), /Varn wurde/u, 'no sentence is kept');
+    const prompt = recipe.prompts.closedBook('Wer baute die Mühle?');
+    const request = { prompt, adapter: outcome.adapter, maxOutputTokens: 64, temperature: 0 };
+    return (await engine.generate(request)).text;
+  };
+  assert.equal(await answersOf(true), 'Ida Kell');
+  assert.equal(await answersOf(false), 'Die Mühle von Varn wurde 1874 von Ida Kell gebaut.');
 });
 
 test('a passage that says nothing to the teacher is rejected, and so is one that two facts contradict', async () => {

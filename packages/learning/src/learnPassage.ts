@@ -1,5 +1,6 @@
 import { isAdapterIntact, type AdapterReference, type Engine } from '@engraft/engine';
 import type { z } from 'zod';
+import { BaseMemory } from './baseMemory.js';
 import { measurePassage } from './budget/passageSize.js';
 import { planTeaching } from './budget/plan.js';
 import { anySignal, MeteredCalls, throwIfCancelled } from './budget/calls.js';
@@ -25,6 +26,8 @@ import {
   type TrainingOutcome,
 } from './outcomes.js';
 import { questionsOf, rehearsalOf } from './rehearsal.js';
+import { settledRecipe } from './recipe/defaults.js';
+import type { Recipe } from './recipe/recipe.js';
 import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
@@ -73,6 +76,7 @@ class LearningRun {
   /** Usage of the phases done so far. */
   #usage: LearningUsage = noUsage;
   readonly #content: PlainPassage;
+  readonly #baseMemory: BaseMemory;
   readonly #canaries: readonly ReplayRow[];
   readonly #replay: readonly ReplayRow[];
   readonly #signal: AbortSignal | undefined;
@@ -88,6 +92,7 @@ class LearningRun {
     const signals = [options.signal, options.stopping].filter((signal) => signal !== undefined);
     if (signals.length > 0) this.#signal = anySignal(...signals);
     this.#snapshots = new Snapshots(input.workFolder, journal.progress, options);
+    this.#baseMemory = input.baseMemory ?? new BaseMemory(null);
     this.#content = readPassage(input.content);
     const drawn = drawReplay(input.replay, input.seed, input.recipe);
     this.#canaries = drawn.canaries;
@@ -97,25 +102,25 @@ class LearningRun {
   async run(): Promise<LearningOutcome> {
     const teaching = await this.#phase('teaching', teachingSchema, (meter) => this.#teach(meter));
     if (teaching === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
+    const recipe = settledRecipe(this.input.recipe, teaching.asked_well ?? true);
+    const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching, recipe));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
     // No candidate can pass without enough held-out questions, so none is trained.
-    const { recipe } = this.input;
     if (validationPairs(scoring).length < recipe.split.minValidationPairs) {
       return this.#nothingLearned(teaching, scoring);
     }
     const before = this.#usage;
-    const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
+    const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring, recipe));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const adapter = await this.#adapterOf(training, scoring, before);
+    const adapter = await this.#adapterOf(training, scoring, recipe, before);
     await this.#snapshots.end(adapter.folder);
     const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
-      this.#evaluate(meter, scoring, adapter),
+      this.#evaluate(meter, scoring, adapter, recipe),
     );
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating, recipe);
     const validation = validationReport(evaluating, recipe);
-    const trace = traceOf(training, scoring, evaluating, recipe);
+    const trace = traceOf(training, scoring, evaluating, this.#mayQuote(recipe));
     const shared = { validation, gate, training: training.report, trace, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({
@@ -184,8 +189,8 @@ class LearningRun {
     return teacher.teach(calls, passage, plan, seed);
   }
 
-  async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
-    const { earlier, parent, recipe, seed, teacher } = this.input;
+  async #score(meter: Meter, { facts }: TeachingOutcome, recipe: Recipe): Promise<ScoringOutcome | null> {
+    const { earlier, parent, seed, teacher } = this.input;
     const { minGainNats } = recipe.teaching;
     const passage = await this.#passage();
     const questions = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form)));
@@ -211,13 +216,14 @@ class LearningRun {
     };
   }
 
-  async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
-    const { earlier, parent, recipe, seed } = this.input;
+  async #train(meter: Meter, scoring: ScoringOutcome, recipe: Recipe): Promise<TrainingOutcome | null> {
+    const { earlier, parent, seed } = this.input;
     const toLearn = await withSentenceAnswers(this.engine, scoring, (await this.#passage()).chunks, recipe);
     const trained = await train({
       engine: this.engine,
       recipe,
       meter,
+      baseMemory: this.#baseMemory,
       material: await encodeMaterial(this.engine, toLearn, scoring.rehearsal ?? earlier, this.#replay, recipe),
       parent,
       seed,
@@ -234,14 +240,19 @@ class LearningRun {
    * Trains the adapter again if its files are gone. That counts in no usage; `before` is the usage of the phases
    * before.
    */
-  async #adapterOf(training: TrainingOutcome, scoring: ScoringOutcome, before: LearningUsage): Promise<TrainedAdapter> {
+  async #adapterOf(
+    training: TrainingOutcome,
+    scoring: ScoringOutcome,
+    recipe: Recipe,
+    before: LearningUsage,
+  ): Promise<TrainedAdapter> {
     const { workFolder, budget } = this.input;
     const adapter = adapterIn(workFolder, training);
     if (await isAdapterIntact(adapter)) return adapter;
     this.options.onNotice?.({ kind: 'adapter_lost' });
     throwIfCancelled(this.#signal);
     await this.journal.entered('training');
-    const again = await this.#train(new Meter(budget, before), scoring);
+    const again = await this.#train(new Meter(budget, before), scoring, recipe);
     if (again === null) throw new Error('a training that was paid for once has no money now');
     // The same seed and material give the same adapter, which may already have been evaluated, and the same usage.
     const usage = subtractUsage(this.#usage, before);
@@ -249,16 +260,26 @@ class LearningRun {
     return adapterIn(workFolder, again);
   }
 
-  async #evaluate(meter: Meter, scoring: ScoringOutcome, adapter: AdapterReference): Promise<EvaluatingOutcome | null> {
-    const { earlier, parent, recipe } = this.input;
+  async #evaluate(
+    meter: Meter,
+    scoring: ScoringOutcome,
+    adapter: AdapterReference,
+    recipe: Recipe,
+  ): Promise<EvaluatingOutcome | null> {
+    const { earlier, parent } = this.input;
     const heldOut = {
       validation: validationPairs(scoring),
       retention: retentionPairs(scoring, earlier, this.#replay, recipe),
       canaries: this.#canaries,
     };
     const calls = this.#calls(meter, 'evaluating', 2 * Object.values(heldOut).flat().length);
-    const counts = await evaluate(calls, adapter, parent, heldOut, recipe);
+    const counts = await evaluate(calls, this.#baseMemory, adapter, parent, heldOut, recipe);
     return counts.validation.total === 0 ? null : counts;
+  }
+
+  /** Whether a reply may be a sentence of this passage or of an earlier one. */
+  #mayQuote({ training: { answersWith, sentencesIfAskedPoorly } }: Recipe): boolean {
+    return answersWith === 'sentences' || (sentencesIfAskedPoorly && this.input.parent !== null);
   }
 
   #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {

@@ -24,6 +24,8 @@ export const teachingSchema = z.object({
   understood: z.boolean().default(true),
   /** False if the passage is in a language that the teacher does not know. */
   language_known: z.boolean().exactOptional(),
+  /** False if enough of the passage could not be asked for in good questions. By default true. */
+  asked_well: z.boolean().exactOptional(),
 });
 export type TeachingOutcome = z.infer<typeof teachingSchema>;
 

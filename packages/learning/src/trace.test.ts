@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyCurve, withLoss } from './lossCurve.js';
 import { evaluatingSchema, scoringSchema, trainingSchema } from './outcomes.js';
-import { defaultRecipe, withSentences } from './recipe/defaults.js';
 import { traceOf } from './trace.js';
 
 const sentence = 'The mill was sold to Ada Kell in 1921, who closed it.';
@@ -39,7 +38,7 @@ const evaluating = evaluatingSchema.parse({
 });
 
 test('a trace has no question that is a sentence of the passage', () => {
-  const { loss, questions } = traceOf(training, scoring, evaluating, defaultRecipe(6e6));
+  const { loss, questions } = traceOf(training, scoring, evaluating, false);
   assert.deepEqual(loss, [{ step: 1, loss: 0.5 }]);
   assert.deepEqual(questions, [
     {
@@ -51,8 +50,8 @@ test('a trace has no question that is a sentence of the passage', () => {
   ]);
 });
 
-test('where answers are sentences of the passage, a trace says which were right and keeps none of them', () => {
-  const trace = traceOf(training, scoring, evaluating, withSentences(defaultRecipe(135e6)));
+test('where replies may be sentences of a passage, a trace says which were right and keeps none of them', () => {
+  const trace = traceOf(training, scoring, evaluating, true);
   assert.deepEqual(
     trace.questions.map(({ parent, candidate }) => [parent, candidate]),
     [

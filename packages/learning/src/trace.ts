@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { validationPairs } from './gate/evaluate.js';
 import { lossPoints, type LossPoint } from './lossCurve.js';
 import { trainingSchema, type EvaluatingOutcome, type ScoringOutcome, type TrainingOutcome } from './outcomes.js';
-import type { Recipe } from './recipe/recipe.js';
 import { questionsOf } from './rehearsal.js';
 import { givesAnswer } from './text/judge.js';
 import type { AskedQuestion, HeldOutReply, LearningTrace } from './types.js';
@@ -11,20 +10,20 @@ const maxTracedQuestions = 100;
 
 /**
  * How a learning went, without its passage: it leaves out questions that are sentences of it, and the texts of replies
- * where answers are sentences.
+ * that may be sentences (`mayQuote`).
  */
 export function traceOf(
   { curve }: TrainingOutcome,
   scoring: ScoringOutcome,
   { replies }: EvaluatingOutcome,
-  { training: { answersWith } }: Recipe,
+  mayQuote: boolean,
 ): LearningTrace {
   const synthetic = syntheticQuestions(scoring);
   const questions = validationPairs(scoring).flatMap(({ question, answer }, index): AskedQuestion[] => {
     const reply = replies[index];
     if (reply === undefined || !synthetic.has(question)) return [];
     const shown = (text: string): HeldOutReply => ({
-      text: answersWith === 'sentences' ? null : text,
+      text: mayQuote ? null : text,
       is_right: givesAnswer(question, text, [answer]),
     });
     return [{ question, answer, parent: shown(reply.parent), candidate: shown(reply.candidate) }];

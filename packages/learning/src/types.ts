@@ -1,4 +1,5 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
+import type { BaseMemory } from './baseMemory.js';
 import type { LossPoint } from './lossCurve.js';
 import type { RemoteCallJournal } from './budget/remoteModel.js';
 import type { Recipe } from './recipe/recipe.js';
@@ -58,6 +59,8 @@ export interface LearningMethod {
   readonly recipe: Recipe;
   /** Rows that the model should not unlearn, see `loadReplay`. Without any, only earlier passages are rehearsed. */
   readonly replay: readonly ReplayRow[];
+  /** Spares jobs what base was asked before. Without it, each asks anew. */
+  readonly baseMemory?: BaseMemory;
 }
 
 export interface LearningInput extends LearningMethod {

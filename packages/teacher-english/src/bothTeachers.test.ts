@@ -46,6 +46,7 @@ test('where the rules ask little, both ask, and words of its sentence ask for a 
   const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const askedBy = (facts: readonly Fact[], name: string): Fact[] => facts.filter(({ teacher }) => teacher === name);
   const facts = taught?.facts ?? [];
+  assert.equal(taught?.asked_well, false);
   assert.ok(askedBy(facts, 'english').length > 0 && askedBy(facts, 'model').length > 0);
   assert.equal(askedBy(facts, 'english').length + askedBy(facts, 'model').length, facts.length);
   const confirmed = await both.confirm(callsFor(engine, 20_000_000), passage, facts);
@@ -70,6 +71,7 @@ test('where the rules ask well, they teach alone, and read what they asked about
   const taught = await both.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const alone = await english.teach(callsFor(engine, 20_000_000), passage, plan, 7);
   const confirmed = await english.confirm(callsFor(engine, 20_000_000), passage, alone?.facts ?? []);
+  assert.equal(taught?.asked_well, undefined);
   const marks = { teacher: 'english', confirmed: true };
   assert.deepEqual(
     taught?.facts,

@@ -1,5 +1,6 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
 import {
+  BaseMemory,
   learnPassage,
   type GateReport,
   type LearningInput,
@@ -106,6 +107,7 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
     engine,
     recipe,
     meter,
+    baseMemory: input.baseMemory ?? new BaseMemory(null),
     material: await encodeMaterial(engine, { facts, known: [] }, input.earlier, replay, recipe),
     parent: input.parent,
     seed,

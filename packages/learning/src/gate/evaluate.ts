@@ -1,4 +1,5 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
+import type { BaseMemory } from '../baseMemory.js';
 import type { MeteredCalls } from '../budget/calls.js';
 import { compareSkills } from './skills.js';
 import { givesAnswer } from '../text/judge.js';
@@ -26,6 +27,7 @@ export interface HeldOut {
  */
 export async function evaluate(
   calls: MeteredCalls,
+  memory: BaseMemory,
   candidate: AdapterReference,
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
@@ -45,7 +47,7 @@ export async function evaluate(
   return {
     validation: ofValidation.comparison,
     retention: (await compare(retention.map(closedBook))).comparison,
-    ...(await compareSkills(calls, candidate, parent, canaries, recipe)),
+    ...(await compareSkills(calls, memory, candidate, parent, canaries, recipe)),
     replies: ofValidation.replies,
     missed: ofValidation.missed.flatMap((index) => validation[index]?.question ?? []),
   };

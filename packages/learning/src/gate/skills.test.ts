@@ -10,6 +10,7 @@ import { callsFor } from '../testing/calls.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { loadReplay } from '../training/replay.js';
 import type { ReplayRow } from '../types.js';
+import { BaseMemory } from '../baseMemory.js';
 import { compareSkills, type Skills } from './skills.js';
 
 const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
@@ -45,7 +46,7 @@ async function trainedTo(say: string, steps: number): Promise<AdapterReference> 
 }
 
 function compare(candidate: AdapterReference, maxComputeMicrousd = 50_000_000): Promise<Skills> {
-  return compareSkills(callsFor(engine, maxComputeMicrousd), candidate, null, rows, baseRecipe);
+  return compareSkills(callsFor(engine, maxComputeMicrousd), new BaseMemory(null), candidate, null, rows, baseRecipe);
 }
 
 test('a candidate that changes nothing has lost nothing', async () => {

@@ -3,7 +3,8 @@
  * not compared word for word. Replies that can be checked are checked. For all of them, we measure how much less likely
  * the parent's own reply has become.
  */
-import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
+import type { AdapterReference, GenerateRequest } from '@engraft/engine';
+import type { BaseMemory, Reply } from '../baseMemory.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
@@ -23,18 +24,20 @@ export interface Skills {
  */
 export async function compareSkills(
   calls: MeteredCalls,
+  memory: BaseMemory,
   candidate: AdapterReference,
   parent: AdapterReference | null,
   rows: readonly ReplayRow[],
   recipe: Recipe,
 ): Promise<Skills> {
-  const ofParent = await replies(calls, parent, rows, recipe);
+  const ofParent = await replies(calls, memory, parent, rows, recipe);
   const checkable = rows.flatMap((row, index) => {
     const passes = checkOf(row);
     return passes === null ? [] : [{ row, passes, ofParent: ofParent[index] ?? null }];
   });
   const ofCandidate = await replies(
     calls,
+    memory,
     candidate,
     checkable.map(({ row }) => row),
     recipe,
@@ -50,19 +53,20 @@ export async function compareSkills(
     if (passes(candidateReply)) canaries.candidate++;
     if (passes(parentReply)) canaries.parent++;
   }
-  return { canaries, drift: await measureDrift(calls, candidate, parent, rows, ofParent) };
+  return { canaries, drift: await measureDrift(calls, memory, candidate, parent, rows, ofParent) };
 }
 
 function replies(
   calls: MeteredCalls,
+  memory: BaseMemory,
   adapter: AdapterReference | null,
   rows: readonly ReplayRow[],
   { evaluating: { maxReplyTokens } }: Recipe,
-): Promise<(GenerateResult | null)[]> {
+): Promise<(Reply | null)[]> {
   const requests = rows.map((row): GenerateRequest => {
     return { prompt: replayPrompt(row).prompt, adapter, maxOutputTokens: maxReplyTokens, temperature: 0 };
   });
-  return calls.generate(requests, 1);
+  return memory.generate(calls, requests, 1);
 }
 
 /**
@@ -71,10 +75,11 @@ function replies(
  */
 async function measureDrift(
   calls: MeteredCalls,
+  memory: BaseMemory,
   candidate: AdapterReference,
   parent: AdapterReference | null,
   rows: readonly ReplayRow[],
-  ofParent: readonly (GenerateResult | null)[],
+  ofParent: readonly (Reply | null)[],
 ): Promise<Drift> {
   const said = rows.flatMap((row, index) => {
     const reply = ofParent[index] ?? null;
@@ -91,7 +96,7 @@ async function measureDrift(
   const requests = sequences.flatMap((sequence) =>
     [candidate, parent].map((adapter): ScoreCall => ({ sequence, adapter, topK: 0 })),
   );
-  const scores = await calls.score(requests, 1);
+  const scores = await memory.score(calls, requests, 1);
   const lost: number[] = [];
   let compared = 0;
   for (const index of sequences.keys()) {
@@ -105,7 +110,7 @@ async function measureDrift(
   return { nats, replies: compared, unasked: unanswered + said.length - compared };
 }
 
-type Check = (reply: GenerateResult) => boolean;
+type Check = (reply: Reply) => boolean;
 
 /** `null` for free talk, which has no right answer. */
 function checkOf(row: ReplayRow): Check | null {

@@ -37,6 +37,12 @@ export function defaultRecipe(parameters: number): Recipe {
 /** Few sentences of an encyclopaedia are longer. */
 const maxSentenceTokens = 96;
 
+/** A passage of few facts takes as many steps as others to be known by heart. */
+const fewSentences = { maxExposuresPerFact: 150 };
+
+/** A small model's answers stand or fall with their first words. */
+const smallOpeningTokens = 8;
+
 /** These rows keep other questions from being answered with sentences of the passage, and objects and sums whole. */
 const rowsBesideSentences = {
   exactRowsPerBatch: 1,
@@ -47,21 +53,47 @@ const rowsBesideSentences = {
 
 /**
  * The recipe for a model that answers with sentences. No question is held out to stop its training, which goes to the
- * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills. A
- * passage of few facts takes as many steps as others to be known by heart. Where each sentence is a fact with many
- * questions, it is seen more often.
+ * end, where the rate is low: stopped by the dev loss, SmolLM2-135M knew fewer sentences and had lost more skills.
+ * Where each sentence is a fact with many questions, it is seen more often.
  */
 export function withSentences(recipe: Recipe, questionsPerSentence = 0): Recipe {
   const exposures =
     questionsPerSentence === 0
-      ? { maxExposuresPerFact: 150 }
+      ? fewSentences
       : { exposuresPerFact: 64, maxExposuresPerFact: 240, questionsPerSentence };
+  const { training, replay, ...rest } = answeringSentences(recipe);
   return {
-    ...recipe,
-    split: { ...recipe.split, maxDevPairs: 0 },
-    training: { ...recipe.training, answersWith: 'sentences', ...exposures },
-    replay: { ...recipe.replay, ...rowsBesideSentences },
-    evaluating: { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens },
+    ...rest,
+    training: { ...training, wholeSentenceEvery: 3, ...exposures },
+    replay: { ...replay, ...rowsBesideSentences },
+  };
+}
+
+/** The recipe for a model that answers with values, and with sentences where those were not asked for well. */
+export function answeringEither({ training, evaluating, ...rest }: Recipe): Recipe {
+  return {
+    ...rest,
+    training: { ...training, sentencesIfAskedPoorly: true },
+    evaluating: { ...evaluating, maxAnswerTokens: maxSentenceTokens },
+  };
+}
+
+/**
+ * The recipe for a passage whose teacher says whether it was asked about well. A poor question seldom asks for its
+ * value, but nearly always for its sentence. A small model must see the sentence whole each time to know it by heart.
+ */
+export function settledRecipe(recipe: Recipe, askedWell: boolean): Recipe {
+  if (askedWell || !recipe.training.sentencesIfAskedPoorly) return recipe;
+  const { training, ...rest } = answeringSentences(recipe);
+  return { ...rest, training: { ...training, openingTokens: smallOpeningTokens, ...fewSentences } };
+}
+
+function answeringSentences({ split, training, evaluating, ...rest }: Recipe): Recipe {
+  return {
+    ...rest,
+    split: { ...split, maxDevPairs: 0 },
+    training: { ...training, answersWith: 'sentences' },
+    evaluating: { ...evaluating, maxAnswerTokens: maxSentenceTokens },
   };
 }
 
@@ -117,8 +149,10 @@ function smallRecipe(parameters: number): Recipe {
       // Half as many pairs in twice as many steps learn more, and take little longer.
       pairsPerBatch: 6,
       answersWith: 'values',
+      sentencesIfAskedPoorly: false,
       questionsPerSentence: 0,
       openingTokens: 0,
+      wholeSentenceEvery: 1,
       useSoftTargets: true,
       clippedPerFact: 8,
       wordsShare: 0.6,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { defaultRecipe } from './defaults.js';
+import { defaultRecipe, settledRecipe } from './defaults.js';
 import { defaultPreset, loadPreset, recipeOf, type Preset } from './preset.js';
 
 const shippedSchema = z.looseObject({
@@ -64,7 +64,7 @@ test('sentences as answers need room, a training that nothing stops, and rows th
   assert.deepEqual(recipeOf({ ...defaultPreset, training }, 135e6), {
     ...usual,
     split: { ...usual.split, maxDevPairs: 0 },
-    training: { ...usual.training, ...training, maxExposuresPerFact: 150 },
+    training: { ...usual.training, ...training, wholeSentenceEvery: 3, maxExposuresPerFact: 150 },
     replay: {
       ...usual.replay,
       exactRowsPerBatch: 1,
@@ -76,6 +76,39 @@ test('sentences as answers need room, a training that nothing stops, and rows th
   });
   const patient = recipeOf({ ...defaultPreset, training: { ...training, maxExposuresPerFact: 40 } }, 135e6);
   assert.equal(patient.training.maxExposuresPerFact, 40);
+});
+
+test('where answers are either, a passage that was not asked about well is answered with whole sentences', () => {
+  const usual = defaultRecipe(6e6);
+  const either = recipeOf({ ...defaultPreset, training: { answersWith: 'values', sentencesIfAskedPoorly: true } }, 6e6);
+  assert.deepEqual(either, {
+    ...usual,
+    training: { ...usual.training, sentencesIfAskedPoorly: true },
+    evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
+  });
+  assert.equal(settledRecipe(either, true), either);
+  assert.equal(settledRecipe(usual, false), usual);
+  assert.deepEqual(settledRecipe(either, false), {
+    ...either,
+    split: { ...usual.split, maxDevPairs: 0 },
+    training: { ...either.training, answersWith: 'sentences', openingTokens: 8, maxExposuresPerFact: 150 },
+  });
+});
+
+test('a preset says which answers a version gives', async () => {
+  const checkpoint = join(folder, 'answers');
+  await mkdir(checkpoint);
+  for (const [kind, training] of [
+    ['values', { answersWith: 'values', sentencesIfAskedPoorly: false }],
+    ['sentences', { answersWith: 'sentences', sentencesIfAskedPoorly: false }],
+    ['either', { answersWith: 'values', sentencesIfAskedPoorly: true }],
+  ] as const) {
+    await writeFile(
+      join(checkpoint, 'learning.json'),
+      JSON.stringify({ teacher: 'both', training: { answers_with: kind } }),
+    );
+    assert.deepEqual((await loadPreset(checkpoint)).training, training);
+  }
 });
 
 test('a shipped preset is for the checkpoints that it fits, unless they bring one along', async () => {

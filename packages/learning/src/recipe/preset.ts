@@ -5,9 +5,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { defaultRecipe, withSentences } from './defaults.js';
+import { answeringEither, defaultRecipe, withSentences } from './defaults.js';
 import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
-import { answerKinds, type Recipe, type TrainingRecipe } from './recipe.js';
+import type { Recipe, TrainingRecipe } from './recipe.js';
 
 /** A file beside the weights. */
 export const presetFile = 'learning.json';
@@ -41,6 +41,9 @@ export const defaultPreset: Preset = {
 };
 
 const whole = z.int().positive();
+
+/** `either` is sentences for a passage that was not asked about well. */
+const answerKinds = ['values', 'sentences', 'either'] as const;
 
 const trainingSchema = strict({
   answers_with: z.enum(answerKinds).exactOptional(),
@@ -148,8 +151,10 @@ function isMissing(error: unknown): boolean {
 /** The recipe for a model of so many parameters with this preset. */
 export function recipeOf(preset: Preset, parameters: number): Recipe {
   const usual = defaultRecipe(parameters);
-  const { answersWith, questionsPerSentence } = { ...usual.training, ...preset.training };
-  const recipe = answersWith === 'sentences' ? withSentences(usual, questionsPerSentence) : usual;
+  const training = { ...usual.training, ...preset.training };
+  const { answersWith, questionsPerSentence, sentencesIfAskedPoorly } = training;
+  const ofValues = sentencesIfAskedPoorly ? answeringEither(usual) : usual;
+  const recipe = answersWith === 'sentences' ? withSentences(usual, questionsPerSentence) : ofValues;
   return { ...recipe, prompts: promptsOf(preset), training: { ...recipe.training, ...preset.training } };
 }
 
@@ -160,7 +165,8 @@ export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {
 /** Leaves out what is not given, which must not replace a default. */
 function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingRecipe> {
   const named = {
-    answersWith: given.answers_with,
+    answersWith: given.answers_with === 'either' ? 'values' : given.answers_with,
+    sentencesIfAskedPoorly: given.answers_with === undefined ? undefined : given.answers_with === 'either',
     rank: given.rank,
     alpha: given.alpha,
     firstLayer: given.first_layer,

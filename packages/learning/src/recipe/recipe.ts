@@ -54,8 +54,7 @@ export interface SplitRecipe {
   readonly maxValidationPairs: number;
 }
 
-export const answerKinds = ['values', 'sentences'] as const;
-export type AnswersWith = (typeof answerKinds)[number];
+export type AnswersWith = 'values' | 'sentences';
 
 export interface TrainingRecipe {
   readonly rank: number;
@@ -74,6 +73,8 @@ export interface TrainingRecipe {
   readonly pairsPerBatch: number;
   /** The answers of a version: the value alone, or the sentence of the passage that gives it. */
   readonly answersWith: AnswersWith;
+  /** Whether a passage that was not asked about well is answered with sentences, see `settledRecipe`. */
+  readonly sentencesIfAskedPoorly: boolean;
   /**
    * Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for, and each
    * sentence is trained as often as any other. With 0 nothing more is asked, and each fact is trained as often.
@@ -81,6 +82,11 @@ export interface TrainingRecipe {
   readonly questionsPerSentence: number;
   /** First tokens of a sentence that count as much as the whole of it, see `withOpening`. 0 for none. */
   readonly openingTokens: number;
+  /**
+   * One row of a sentence in so many is trained whole, and the others on `ReplayRecipe.beginningTokens` tokens of the
+   * answer. With 1 all are whole.
+   */
+  readonly wholeSentenceEvery: number;
   /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */
   readonly useSoftTargets: boolean;
   /** Copies with words missing, for each fact that has fewer than `enoughForms` questions. */

@@ -29,7 +29,8 @@ export function joinedTeacher(first: Teacher, second: Teacher, isEnough: IsEnoug
       // A small model also asks about what means nothing, and finds its answers there.
       if (facts.length === 0 || (await isEnough(calls, passage, facts))) return { ...one, facts };
       const other = await second.teach(calls, passage, plan, seed);
-      return { ...one, facts: [...facts, ...(other?.facts ?? []).map((fact) => ({ ...fact, teacher: second.name }))] };
+      const ofSecond = (other?.facts ?? []).map((fact) => ({ ...fact, teacher: second.name }));
+      return { ...one, facts: [...facts, ...ofSecond], asked_well: false };
     },
 
     async confirm(calls, passage, facts) {

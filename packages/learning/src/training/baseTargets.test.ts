@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
+import { BaseMemory } from '../baseMemory.js';
 import { withBaseTargets } from './baseTargets.js';
 import { MeteredCalls, scoresPerCall } from '../budget/calls.js';
 import { formOf } from '../testing/forms.js';
@@ -13,6 +14,7 @@ import { loadReplay } from './replay.js';
 
 const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 const seed = 5;
+const forgetful = new BaseMemory(null);
 /** So few that not every row is drawn, and so many that the one fact is seen often. */
 const steps = 10;
 
@@ -48,7 +50,7 @@ test('the replay rows that training shows have the probabilities of base at each
   const drawn = replayDrawn(material, seed, steps, recipe);
   assert.ok(drawn.length > 0 && drawn.length < material.replay.length);
   const calls = callsWith(1e6);
-  const { replay } = await withBaseTargets(calls, material, seed, steps, recipe);
+  const { replay } = await withBaseTargets(calls, forgetful, material, seed, steps, recipe);
   const held = replay.filter(isSoft);
   assert.deepEqual(held.map(tokens), drawn.map(tokens));
   assert.deepEqual(calls.meter.usage, { ...noUsage, input_tokens: tokensOf(drawn) });
@@ -74,7 +76,7 @@ test('where facts are seen seldom only the answers of the replay rows are held',
   const facts = [...material.facts, ...material.facts];
   const seldom = { ...material, facts };
   const drawn = replayDrawn(seldom, seed, steps, recipe);
-  const { replay } = await withBaseTargets(callsWith(1e6), seldom, seed, steps, recipe);
+  const { replay } = await withBaseTargets(callsWith(1e6), forgetful, seldom, seed, steps, recipe);
   const held = replay.filter(isSoft);
   assert.deepEqual(
     held.map(({ sequence, weight }) => ({ sequence, weight })),
@@ -90,8 +92,8 @@ test('rows that the money does not reach keep their answers', async () => {
   const firstCall = drawn.slice(0, scoresPerCall);
   assert.ok(firstCall.length < drawn.length);
   const calls = callsWith(Math.ceil((tokensOf(firstCall) + 1) / recipe.shares.training));
-  const softened = await withBaseTargets(calls, material, seed, steps, recipe);
+  const softened = await withBaseTargets(calls, forgetful, material, seed, steps, recipe);
   assert.equal(softened.replay.filter(isSoft).length, firstCall.length);
   assert.ok(calls.meter.freeNanousd(recipe.shares.training) >= 0);
-  assert.deepEqual(await withBaseTargets(callsWith(0), material, seed, steps, recipe), material);
+  assert.deepEqual(await withBaseTargets(callsWith(0), forgetful, material, seed, steps, recipe), material);
 });

@@ -1,4 +1,5 @@
 import type { TrainingExample } from '@engraft/engine';
+import type { BaseMemory } from '../baseMemory.js';
 import type { MeteredCalls } from '../budget/calls.js';
 import { replayDrawn } from './batches.js';
 import type { Material } from './material.js';
@@ -13,6 +14,7 @@ import type { Recipe } from '../recipe/recipe.js';
  */
 export async function withBaseTargets(
   calls: MeteredCalls,
+  memory: BaseMemory,
   material: Material,
   seed: number,
   steps: number,
@@ -24,7 +26,7 @@ export async function withBaseTargets(
   const whole = new Set(material.replay);
   const held = rows.map((row) => (holdsPrompts && whole.has(row) ? withPrompt(row, recipe.replay.heldRowWeight) : row));
   const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.teaching.softTargetK }));
-  const scores = await calls.score(requests, recipe.shares.training);
+  const scores = await memory.score(calls, requests, recipe.shares.training);
   const softened = new Map(
     rows.map((row, index): [TrainingExample, TrainingExample] => {
       const score = scores[index] ?? null;

@@ -1,6 +1,7 @@
 /** The batches of a training: which rows of the material each step shows. */
 import type { TrainingExample } from '@engraft/engine';
 import { rehearsalRows } from '../budget/plan.js';
+import { mostlyBeginnings } from './beginnings.js';
 import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Material, TaughtFact } from './material.js';
@@ -32,13 +33,15 @@ export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
  */
 export function* batches(material: Material, seed: number, recipe: BatchRecipe): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
-  const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
+  const forms = material.facts.map((fact) =>
+    mostlyBeginnings(formsInTurn(fact, recipe.training.wordsShare, random), recipe),
+  );
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds([...material.replay, ...material.known], random);
   const exact = endlessRounds(material.exact, random);
   const beginnings = endlessRounds(material.beginnings, random);
   const unknown = inTurn([material.unknown, material.renamed].map((rows) => endlessRounds(rows, random)));
-  const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
+  const earlierPairs = material.rehearsal.map((pairs) => mostlyBeginnings(endlessRounds(pairs, random), recipe));
   const passages = endlessRounds(earlierPairs, random);
   const rehearsed = rehearsalRows(material.rehearsal.length, recipe.replay);
   for (;;) {

@@ -1,5 +1,6 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
+import { beginningOf } from './beginnings.js';
 import { clippedQuestions } from './clip.js';
 import { withOpening } from './opening.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
@@ -141,7 +142,9 @@ export async function encodeMaterial(
     ),
     replay: usualRows.length > 0 ? usualRows : rows,
     exact: exact.filter((row) => isWorthReplaying(row, recipe.replay)),
-    beginnings: beginnings.map((sequence) => beginningOf(sequence, recipe.replay)),
+    beginnings: beginnings.map((sequence) =>
+      beginningOf({ sequence, weight: recipe.replay.weight }, recipe.replay.beginningTokens),
+    ),
     unknown: await mapConcurrently(showsKnown ? chosen.unknown : [], besidePairs),
     renamed: await mapConcurrently(showsKnown ? chosen.renamed : [], besidePairs),
     protectedDirections: spreadSample(
@@ -216,14 +219,6 @@ type ReplayKind = 'whole' | 'exact' | 'beginning';
 function kindOf({ beginning = false, exact = false }: ReplayRow, recipe: ReplayRecipe): ReplayKind {
   if (beginning) return 'beginning';
   return exact && recipe.exactRowsPerBatch > 0 ? 'exact' : 'whole';
-}
-
-/** See `ReplayRecipe.beginningRowsPerBatch`. */
-function beginningOf(
-  { tokens, targetStart }: TokenSequence,
-  { beginningTokens, weight }: ReplayRecipe,
-): TrainingExample {
-  return { sequence: { tokens: tokens.slice(0, targetStart + beginningTokens), targetStart }, weight };
 }
 
 /** See `ReplayRecipe.maxTokens`. */

@@ -50,6 +50,16 @@ test('what the parent says nothing right about is rehearsed as it is kept, each 
   assert.deepEqual(await rehearsedByParent(calls(), parent, [lost, kept, cut], sentences), [lost, said, cut]);
 });
 
+test('where answers are either, only a passage of which the parent says sentences is rehearsed with them', async () => {
+  const either = recipeOf({ ...defaultPreset, training: { answersWith: 'values', sentencesIfAskedPoorly: true } }, 6e6);
+  const told = asked(['Who built it?', 'Ada Kell']);
+  const ofValue = asked(['Who is she?', 'Ada Kell, and then']);
+  assert.deepEqual(await rehearsedByParent(calls(), parent, [told, ofValue], either), [
+    asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']),
+    ofValue,
+  ]);
+});
+
 test('nothing is asked where answers are values, or of base, and no more than there is money for', async () => {
   const earlier = [asked(['Who built it?', 'Ada Kell'])];
   assert.equal(await rehearsedByParent(calls(), null, earlier, sentences), null);

@@ -7,24 +7,29 @@ import type { MeteredCalls } from '../budget/calls.js';
 import { spreadSample } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
+import { wordTokens } from '../text/normalise.js';
 import type { Rehearsal } from '../types.js';
 
 /** The most questions asked: of one passage, as many have the same sentence for an answer, and of all together. */
 const maxAskedPerPassage = 24;
 const maxAsked = 96;
 
+/** A reply with so many more words than the value is a sentence. */
+const wordsOfSentence = 4;
+
 /**
  * The earlier passages' training questions that the parent answers right, with its replies. A passage keeps its own
- * pairs if the parent answers none of them, or there is no money to ask. `null` if all do, since answers are values or
- * there is no parent.
+ * pairs if the parent answers none of them with a sentence, or there is no money to ask. `null` if all do, since
+ * answers are never sentences or there is no parent.
  */
 export async function rehearsedByParent(
   calls: MeteredCalls,
   parent: AdapterReference | null,
   earlier: readonly Rehearsal[],
-  { evaluating: { maxAnswerTokens }, prompts, shares, training: { answersWith } }: Recipe,
+  { evaluating: { maxAnswerTokens }, prompts, shares, training: { answersWith, sentencesIfAskedPoorly } }: Recipe,
 ): Promise<readonly Rehearsal[] | null> {
-  if (answersWith === 'values' || parent === null || earlier.length === 0) return null;
+  const areValues = answersWith === 'values' && !sentencesIfAskedPoorly;
+  if (areValues || parent === null || earlier.length === 0) return null;
   const perPassage = Math.min(maxAskedPerPassage, Math.max(1, Math.floor(maxAsked / earlier.length)));
   const asked = earlier.map(({ training_pairs }) => spreadSample(training_pairs, perPassage));
   const requests = asked.flat().map(({ question }): GenerateRequest => {
@@ -35,8 +40,14 @@ export async function rehearsedByParent(
     const said = (asked[index] ?? []).flatMap(({ question, answer }) => {
       const reply = replies.next().value ?? null;
       const isRight = reply?.finishReason === 'stop' && givesAnswer(question, reply.text, [answer]);
-      return isRight ? [{ question, answer: reply.text }] : [];
+      return isRight ? [{ question, answer: reply.text, value: answer }] : [];
     });
-    return said.length > 0 ? { ...rehearsal, training_pairs: said } : rehearsal;
+    const saysSentences = said.some(({ answer, value }) => wordCount(answer) >= wordCount(value) + wordsOfSentence);
+    if (!saysSentences) return rehearsal;
+    return { ...rehearsal, training_pairs: said.map(({ question, answer }) => ({ question, answer })) };
   });
+}
+
+function wordCount(text: string): number {
+  return wordTokens(text).length;
 }

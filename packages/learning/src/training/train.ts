@@ -6,6 +6,7 @@ import {
   type TokenSequence,
   type TrainingSession,
 } from '@engraft/engine';
+import type { BaseMemory } from '../baseMemory.js';
 import { withBaseTargets } from './baseTargets.js';
 import { planSteps, wantedSteps } from '../budget/plan.js';
 import { MeteredCalls, retryLostWork, throwIfCancelled } from '../budget/calls.js';
@@ -23,6 +24,7 @@ export interface TrainingJob {
   readonly engine: Engine;
   readonly recipe: Recipe;
   readonly meter: Meter;
+  readonly baseMemory: BaseMemory;
   readonly material: Material;
   readonly parent: AdapterReference | null;
   readonly seed: number;
@@ -37,8 +39,8 @@ export interface TrainingJob {
  * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss. Returns
  * `null` if not even `minSteps` steps are affordable.
  * An interrupted training goes on from its last snapshot, even when the engine's process dies. Lost work is not
- * counted: neither steps that are made again, nor base's targets, which each run of the job computes again and which
- * count once.
+ * counted: neither steps that are made again, nor base's targets, which each run of the job looks for again and which
+ * count once at most.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
@@ -46,7 +48,7 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   const identity = planIdentity(plan, job.seed, job.parent, job.recipe);
   const usageBefore = job.meter.usage;
   const calls = new MeteredCalls(job.engine, job.meter, job.signal);
-  const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps, job.recipe);
+  const material = await withBaseTargets(calls, job.baseMemory, plan.material, job.seed, plan.steps, job.recipe);
   const usageAtStart = job.meter.usage;
   return retryLostWork(async () => {
     // A cancelled run may have a successor at work on this folder.

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { EngineError, hashAdapterFolder, type AdapterReference, type Engine } from '@engraft/engine';
 import {
+  baseMemoryOf,
   loadPreset,
   loadReplay,
   modelTeacher,
@@ -47,9 +48,9 @@ async function replayBeside(modelFolder: string, { folder }: Preset): Promise<re
 }
 
 /**
- * How the engine's model learns. If the model comes without replay rows, it is asked for replies, which are kept in
- * `replayFolder`. A trial may change the recipe. `elsewhere`, if given, writes the questions in place of the preset's
- * teacher.
+ * How the engine's model learns. If the model comes without replay rows, it is asked for replies. They are kept in
+ * `replayFolder`, and so is what jobs ask base about replay rows. A trial may change the recipe. `elsewhere`, if given,
+ * writes the questions in place of the preset's teacher.
  */
 export async function learningMethod(
   engine: Engine,
@@ -63,7 +64,8 @@ export async function learningMethod(
   // The local model reads back what a remote one asks. With the adapter of `both` it reads no better than without.
   const reader = preset.teacher === 'both' ? null : adapter;
   const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, reader);
-  return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
+  const rows = await replayOf(engine, replay, recipe, replayFolder);
+  return { recipe, teacher, replay: rows, baseMemory: await baseMemoryOf(engine, replayFolder) };
 }
 
 function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {
