@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { BaseMemory } from './baseMemory.js';
 import { measurePassage } from './budget/passageSize.js';
 import { planTeaching } from './budget/plan.js';
+import { settleRecipe } from './budget/settleRecipe.js';
 import { anySignal, MeteredCalls, throwIfCancelled } from './budget/calls.js';
 import { evaluate, validationPairs } from './gate/evaluate.js';
 import { isOnlyTrained, isTrusted } from './facts.js';
@@ -26,7 +27,6 @@ import {
   type TrainingOutcome,
 } from './outcomes.js';
 import { questionsOf, rehearsalOf } from './rehearsal.js';
-import { settledRecipe } from './recipe/defaults.js';
 import type { Recipe } from './recipe/recipe.js';
 import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
@@ -40,7 +40,7 @@ import type { TaughtPassage } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
 import { withSentenceAnswers } from './training/answeringSentences.js';
 import { train } from './training/train.js';
-import { traceOf } from './trace.js';
+import { mayQuote, traceOf } from './trace.js';
 import type {
   LearningInput,
   LearningJournal,
@@ -102,7 +102,7 @@ class LearningRun {
   async run(): Promise<LearningOutcome> {
     const teaching = await this.#phase('teaching', teachingSchema, (meter) => this.#teach(meter));
     if (teaching === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const recipe = settledRecipe(this.input.recipe, teaching.asked_well ?? true);
+    const recipe = await this.#settle(teaching);
     const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching, recipe));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
     // No candidate can pass without enough held-out questions, so none is trained.
@@ -120,7 +120,7 @@ class LearningRun {
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating, recipe);
     const validation = validationReport(evaluating, recipe);
-    const trace = traceOf(training, scoring, evaluating, this.#mayQuote(recipe));
+    const trace = traceOf(training, scoring, evaluating, mayQuote(recipe, this.input.parent));
     const shared = { validation, gate, training: training.report, trace, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({
@@ -189,16 +189,22 @@ class LearningRun {
     return teacher.teach(calls, passage, plan, seed);
   }
 
+  async #settle(teaching: TeachingOutcome): Promise<Recipe> {
+    const { budget, earlier, recipe } = this.input;
+    const meter = new Meter(budget, this.#usage);
+    const taught = { ...(await this.#passage()), teaching, meter, earlierPassages: earlier.length };
+    return settleRecipe(this.engine, taught, recipe);
+  }
+
   async #score(meter: Meter, { facts }: TeachingOutcome, recipe: Recipe): Promise<ScoringOutcome | null> {
     const { earlier, parent, seed, teacher } = this.input;
-    const { minGainNats } = recipe.teaching;
     const passage = await this.#passage();
     const questions = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form)));
     const calls = this.#calls(meter, 'scoring', questions.length + 2 * facts.length);
     const confirmed = withoutAmbiguity(await teacher.confirm(calls, passage, facts));
     const taught = confirmed.filter(({ forms }) => forms.some(isTrusted));
     const scored = await measureGain(calls, passage, taught, parent, teacher, recipe);
-    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < minGainNats;
+    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.teaching.minGainNats;
     const known = scored.filter(isKnown);
     // A passage whose facts are all known is learned once more rather than refused.
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
@@ -275,11 +281,6 @@ class LearningRun {
     const calls = this.#calls(meter, 'evaluating', 2 * Object.values(heldOut).flat().length);
     const counts = await evaluate(calls, this.#baseMemory, adapter, parent, heldOut, recipe);
     return counts.validation.total === 0 ? null : counts;
-  }
-
-  /** Whether a reply may be a sentence of this passage or of an earlier one. */
-  #mayQuote({ training: { answersWith, sentencesIfAskedPoorly } }: Recipe): boolean {
-    return answersWith === 'sentences' || (sentencesIfAskedPoorly && this.input.parent !== null);
   }
 
   #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {
