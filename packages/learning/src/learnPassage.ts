@@ -210,7 +210,7 @@ class LearningRun {
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
     const split = splitFacts(fresh, seed, recipe.split);
     const sentences = await askAboutPoorSentences(calls, passage, scored, teacher, seed, recipe);
-    const rehearsal = await rehearsedByParent(calls, parent, earlier, recipe);
+    const rehearsal = split.length === 0 ? null : await rehearsedByParent(calls, parent, earlier, recipe);
     return {
       facts: split.map((fact, index) => ({
         ...fact,
