@@ -88,6 +88,7 @@ test('an adapter is asked each time', async () => {
 test('without money nothing is asked, and nothing remembered', async () => {
   const memory = new BaseMemory(join(folder, 'poor'));
   assert.deepEqual(await memory.generate(callsWith(0), requests, 1), [null, null]);
+  assert.deepEqual(await readdir(join(folder, 'poor')).catch(() => []), []);
   assert.ok((await memory.generate(callsWith(), requests, 1)).every((reply) => reply !== null));
 });
 

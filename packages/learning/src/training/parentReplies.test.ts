@@ -50,10 +50,17 @@ test('what the parent says nothing right about is rehearsed as it is kept, each 
   assert.deepEqual(await rehearsedByParent(calls(), parent, [lost, kept, cut], sentences), [lost, said, cut]);
 });
 
+test('where answers are always sentences, a short one is rehearsed, too', async () => {
+  const short = asked(['Who is she?', 'Ada Kell']);
+  assert.deepEqual(await rehearsedByParent(calls(), parent, [short], sentences), [
+    asked(['Who is she?', 'Ada Kell, and then']),
+  ]);
+});
+
 test('where answers are either, only a passage of which the parent says sentences is rehearsed with them', async () => {
   const either = recipeOf({ ...defaultPreset, training: { answersWith: 'values', sentencesIfAskedPoorly: true } }, 6e6);
   const told = asked(['Who built it?', 'Ada Kell']);
-  const ofValue = asked(['Who is she?', 'Ada Kell, and then']);
+  const ofValue = asked(['Who is she?', 'Ada Kell']);
   assert.deepEqual(await rehearsedByParent(calls(), parent, [told, ofValue], either), [
     asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']),
     ofValue,

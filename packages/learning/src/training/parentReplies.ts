@@ -14,13 +14,14 @@ import type { Rehearsal } from '../types.js';
 const maxAskedPerPassage = 24;
 const maxAsked = 96;
 
-/** A reply with so many more words than the value is a sentence. */
+/** Where answers are either, a reply with so many more words than the value is a sentence. */
 const wordsOfSentence = 4;
 
 /**
  * The earlier passages' training questions that the parent answers right, with its replies. A passage keeps its own
- * pairs if the parent answers none of them with a sentence, or there is no money to ask. `null` if all do, since
- * answers are never sentences or there is no parent.
+ * pairs if the parent answers none of them, or there is no money to ask. Where answers are either, it also keeps them
+ * if fewer than half of these replies are sentences. `null` if all do, since answers are never sentences or there is no
+ * parent.
  */
 export async function rehearsedByParent(
   calls: MeteredCalls,
@@ -42,8 +43,10 @@ export async function rehearsedByParent(
       const isRight = reply?.finishReason === 'stop' && givesAnswer(question, reply.text, [answer]);
       return isRight ? [{ question, answer: reply.text, value: answer }] : [];
     });
-    const saysSentences = said.some(({ answer, value }) => wordCount(answer) >= wordCount(value) + wordsOfSentence);
-    if (!saysSentences) return rehearsal;
+    const sentences = said.filter(({ answer, value }) => wordCount(answer) >= wordCount(value) + wordsOfSentence);
+    // Where answers are always sentences, short ones are, too.
+    const saysSentences = sentencesIfAskedPoorly ? 2 * sentences.length >= said.length : true;
+    if (said.length === 0 || !saysSentences) return rehearsal;
     return { ...rehearsal, training_pairs: said.map(({ question, answer }) => ({ question, answer })) };
   });
 }

@@ -52,7 +52,7 @@ export async function loadServing(
 ): Promise<LoadedEngine> {
   const { vllm, modelFolder: modelDir, trainerUrls } = config;
   if (vllm === null && trainerUrls === null) return loadEngine(config, logger);
-  return withMethod(config, logger, async () => {
+  return withMethod(config, vllm === null ? config.weights : 'vllm', logger, async () => {
     const trainers = trainerUrls === null ? null : await openTrainers(modelDir, trainerUrls, logger);
     if (vllm === null) return servingWith(config, trainers, logger);
     const { openVllmEngine } = await import('@engraft/engine-vllm');
@@ -88,7 +88,7 @@ async function servingWith(
  * if the files beside it for learning are damaged.
  */
 export function loadEngine(config: EngineConfig, logger: Logger): Promise<LoadedEngine<EngineHost>> {
-  return withMethod(config, logger, () => startEngineHost(hostOptions(config, logger)));
+  return withMethod(config, config.weights, logger, () => startEngineHost(hostOptions(config, logger)));
 }
 
 function hostOptions(
@@ -105,8 +105,10 @@ function hostOptions(
   };
 }
 
+/** `computedAs` names the numbers that the model computes with, since its replies depend on them. */
 async function withMethod<Running extends ServingEngine>(
   { modelFolder, dataFolder, teacher }: EngineConfig,
+  computedAs: string,
   logger: Logger,
   start: () => Promise<Running>,
 ): Promise<LoadedEngine<Running>> {
@@ -117,7 +119,7 @@ async function withMethod<Running extends ServingEngine>(
   const elsewhere = teacher === null ? null : openTeacherServer(teacher);
   const engine = await start();
   const method = onceItSucceeds(() =>
-    learningMethod(engine, files, undefined, elsewhere, path.join(dataFolder, 'replay')),
+    learningMethod(engine, files, undefined, elsewhere, path.join(dataFolder, 'replay', computedAs)),
   );
   return { engine, teachingAdapter: files.adapter, method };
 }
