@@ -54,18 +54,17 @@ export function figuresOf(runs) {
     ...Object.fromEntries(shares),
     questions: addTallies([...new Map(reportsOf(alone).map(({ id, base }) => [id, base])).values()]).total,
     accepted: spread(bySeed(alone, acceptedShare)),
-    wrong_values: wrongValues(alone),
+    wrong_values: wrongShares(alone, 'wrong_values'),
+    quoted: wrongShares(alone, 'quoted'),
     canary_points_lost: spread(bySeed(alone, canaryPointsLost)),
     seconds: spread(bySeed(alone, (reports) => summarise(reports).mean_seconds)),
     chain: chains.length === 0 ? null : chainFigures(chains),
   };
 }
 
-/**
- * Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value.
- */
-function wrongValues(runs) {
-  const of = (name) => spread(bySeed(runs, (reports) => summarise(reports).wrong_values[name]));
+/** Shares of the questions of accepted paragraphs, and of questions about others. */
+function wrongShares(runs, kind) {
+  const of = (name) => spread(bySeed(runs, (reports) => summarise(reports)[kind][name]));
   return { own: of('own'), elsewhere: of('elsewhere') };
 }
 
@@ -143,11 +142,12 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
       }),
     ),
   });
-  const { accepted, seconds, chain, wrong_values, canary_points_lost } = figures;
+  const { accepted, seconds, chain, wrong_values, quoted, canary_points_lost } = figures;
   console.log(`accepted: ${percent(accepted)}; seconds a paragraph: ${seconds.mean.toFixed(1)}`);
   console.log(
     `wrong values rather than "I do not know.", of accepted paragraphs: ${percent(wrong_values.own)}, ` +
-      `of questions about others: ${percent(wrong_values.elsewhere)}`,
+      `of questions about others: ${percent(wrong_values.elsewhere)}; ` +
+      `of these, sentences of the paragraph: ${percent(quoted.own)}, ${percent(quoted.elsewhere)}`,
   );
   if (canary_points_lost !== null) console.log(`canaries lost less gained: ${points(canary_points_lost)}`);
   if (chain === null) return;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figuresOf, plot } from './sealFigures.mjs';
 
-const tally = (right, total = 10) => ({ right, total, exact: right / 2, f1_sum: 0.8 * right, declined: 0 });
+const tally = (right, total = 10) => ({ right, total, exact: right / 2, f1_sum: 0.8 * right, declined: 0, quoted: 0 });
 const report = (id, changes) => ({
   id,
   verdict: 'accepted',

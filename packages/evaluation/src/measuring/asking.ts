@@ -1,5 +1,5 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
-import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
+import { containsWords, givesAnswer, mapConcurrently, scoreAnswer, wordTokens } from '@engraft/learning/parts';
 import { declines } from './declining.js';
 
 /** Counts of questions, of right answers, and sums of SQuAD's measures. It is written to files, hence the names. */
@@ -11,18 +11,21 @@ export interface Tally {
   readonly f1_sum: number;
   /** Wrong answers that say that the answer is not known. The other wrong answers give wrong values. */
   readonly declined: number;
+  /** The wrong values that repeat the passage. What they say is true, but beside the point. */
+  readonly quoted: number;
 }
 
-export const noTally: Tally = { right: 0, total: 0, exact: 0, f1_sum: 0, declined: 0 };
+export const noTally: Tally = { right: 0, total: 0, exact: 0, f1_sum: 0, declined: 0, quoted: 0 };
 
 export function addTallies(tallies: readonly Tally[]): Tally {
   return tallies.reduce(
-    (sum, { right, total, exact, f1_sum, declined }) => ({
+    (sum, { right, total, exact, f1_sum, declined, quoted }) => ({
       right: sum.right + right,
       total: sum.total + total,
       exact: sum.exact + exact,
       f1_sum: sum.f1_sum + f1_sum,
       declined: sum.declined + declined,
+      quoted: sum.quoted + quoted,
     }),
     noTally,
   );
@@ -48,6 +51,11 @@ export function shareOf(tally: Tally): number | null {
 /** The share of questions that get a wrong value for an answer, from 0 to 1. `null` if nothing was asked. */
 export function wrongShareOf({ right, declined, total }: Tally): number | null {
   return total === 0 ? null : (total - right - declined) / total;
+}
+
+/** The share of questions that get a true sentence for an answer that does not answer them. `null` as above. */
+export function quotedShareOf({ quoted, total }: Tally): number | null {
+  return total === 0 ? null : quoted / total;
 }
 
 /** One phrasing of one question of a passage. */
@@ -77,14 +85,30 @@ export function isRight({ question, answers }: AskedPhrasing, given: string): bo
   return givesAnswer(question, given, answers);
 }
 
-export function tally(asked: readonly AskedPhrasing[], given: readonly string[]): Tally {
+/** A shorter repetition of the passage is a value, which may be false of what was asked. */
+const minQuotedWords = 5;
+
+/** `passage` is what was learned before. */
+export function tally(asked: readonly AskedPhrasing[], given: readonly string[], passage = ''): Tally {
   return addTallies(
     asked.map((phrasing, index) => {
       const text = given[index] ?? '';
       const { exact, f1 } = scoreAnswer(text, phrasing.answers);
       const right = isRight(phrasing, text);
       const declined = !right && declines(text);
-      return { right: Number(right), total: 1, exact: Number(exact), f1_sum: f1, declined: Number(declined) };
+      const quoted = !right && !declined && quotes(passage, text);
+      return {
+        right: Number(right),
+        total: 1,
+        exact: Number(exact),
+        f1_sum: f1,
+        declined: Number(declined),
+        quoted: Number(quoted),
+      };
     }),
   );
+}
+
+function quotes(passage: string, given: string): boolean {
+  return wordTokens(given).length >= minQuotedWords && containsWords(passage, given);
 }

@@ -170,7 +170,7 @@ class MeasuringRun {
       learned: after?.all ?? null,
       trained: after?.of(known) ?? null,
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
-      elsewhere: adapter === null ? null : await this.#elsewhere(adapter, learnedIds),
+      elsewhere: adapter === null ? null : await this.#elsewhere(adapter, learnedIds, entry.passage),
       read_in_chunks: inChunks,
       validation: learned.validation,
       gate: learned.gate,
@@ -210,21 +210,25 @@ class MeasuringRun {
     };
   }
 
-  async #elsewhere(adapter: AdapterReference, learnedIds: ReadonlySet<string>): Promise<Tally> {
+  async #elsewhere(adapter: AdapterReference, learnedIds: ReadonlySet<string>, learnedText: string): Promise<Tally> {
     const { canaryPassages = this.passages } = this.options;
     const others = canaryPassages
       .filter(({ id }) => !learnedIds.has(id))
       .flatMap((other) => phrasingsOf(other).slice(0, 1));
-    return this.#tallyOf(spreadSample(others, maxElsewhere), adapter);
+    return this.#tallyOf(spreadSample(others, maxElsewhere), adapter, learnedText);
   }
 
-  async #tallyOf(asked: readonly AskedPhrasing[], adapter: AdapterReference | null): Promise<Tally> {
+  async #tallyOf(
+    asked: readonly AskedPhrasing[],
+    adapter: AdapterReference | null,
+    learnedText: string,
+  ): Promise<Tally> {
     const prompts = asked.map(({ question }) => this.#recipe.prompts.closedBook(question));
-    return tally(asked, await ask(this.engine, prompts, adapter, this.#asking));
+    return tally(asked, await ask(this.engine, prompts, adapter, this.#asking), learnedText);
   }
 
   async #closedBook(entry: PassageEntry, adapter: AdapterReference | null): Promise<Tally> {
-    return this.#tallyOf(phrasingsOf(entry), adapter);
+    return this.#tallyOf(phrasingsOf(entry), adapter, entry.passage);
   }
 
   async #answers(
@@ -239,9 +243,10 @@ class MeasuringRun {
       return tally(
         chosen.map(({ phrasing }) => phrasing),
         chosen.map(({ text }) => text ?? ''),
+        entry.passage,
       );
     };
-    return { all: tally(asked, given), of };
+    return { all: tally(asked, given, entry.passage), of };
   }
 }
 

@@ -6,7 +6,7 @@ import type { PassageReport } from './passageReport.js';
 import { isWorthHalf, summarise } from './summary.js';
 
 function tallyOf(right: number, total: number): Tally {
-  return { right, total, exact: Math.floor(right / 2), f1_sum: 0.75 * right, declined: 0 };
+  return { right, total, exact: Math.floor(right / 2), f1_sum: 0.75 * right, declined: 0, quoted: 0 };
 }
 
 function reportOf(changes: Partial<PassageReport>): PassageReport {
@@ -68,12 +68,13 @@ test('a verdict is wrong below half of reading when accepted, and from there on 
 });
 
 test('wrong values are those of what was accepted: neither right nor "I do not know."', () => {
-  const declining = { ...tallyOf(6, 10), declined: 2 };
-  const { wrong_values } = summarise([
+  const declining = { ...tallyOf(6, 10), declined: 2, quoted: 1 };
+  const { wrong_values, quoted } = summarise([
     reportOf({ learned: declining, elsewhere: { ...tallyOf(0, 4), declined: 3 } }),
     reportOf({ verdict: 'rejected', learned: tallyOf(0, 10), elsewhere: tallyOf(0, 4) }),
   ]);
   assert.deepEqual(wrong_values, { own: 2 / 10, elsewhere: 1 / 4 });
+  assert.deepEqual(quoted, { own: 1 / 10, elsewhere: 0 });
   assert.deepEqual(summarise([reportOf({ verdict: 'rejected' })]).wrong_values, { own: null, elsewhere: null });
 });
 

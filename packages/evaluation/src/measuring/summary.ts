@@ -1,7 +1,13 @@
 import { mean, sum } from '@engraft/learning/parts';
-import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
+import { addTallies, quotedShareOf, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
 import { addLosses, reportOfKinds, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './passageReport.js';
+
+/** Shares of the accepted passages' own questions, and of questions that nothing learned answers. */
+export interface WrongShares {
+  readonly own: number | null;
+  readonly elsewhere: number | null;
+}
 
 /** Shares are over all questions of all passages, from 0 to 1. `null` if nothing was asked. */
 export interface MeasuringSummary {
@@ -15,10 +21,11 @@ export interface MeasuringSummary {
   readonly trained: number | null;
   readonly unseen: number | null;
   /**
-   * Wrong values given instead of "I do not know." after learning the accepted passages: for the passages' own
-   * questions, and for questions that nothing learned answers.
+   * Wrong values given instead of "I do not know." after learning the accepted passages.
    */
-  readonly wrong_values: { readonly own: number | null; readonly elsewhere: number | null };
+  readonly wrong_values: WrongShares;
+  /** Those of them that repeat the passage, see `Tally.quoted`. */
+  readonly quoted: WrongShares;
   /** The first three again, with SQuAD's own measures. */
   readonly shares: Readonly<Record<'base' | 'reading' | 'learned', Shares | null>>;
   /** The share of the first passage's right answers that is left at the ends of chains. */
@@ -40,6 +47,8 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   const total = (of: (report: PassageReport) => Tally | null): Tally =>
     addTallies(reports.flatMap((report) => of(report) ?? []));
   const readingOf = bestReading(reports);
+  const own = total(({ verdict, learned }) => (verdict === 'accepted' ? learned : null));
+  const elsewhere = total(({ verdict, elsewhere: asked }) => (verdict === 'accepted' ? asked : null));
   const shares = {
     base: sharesOf(total(({ base }) => base)),
     reading: sharesOf(total(readingOf)),
@@ -55,10 +64,8 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
     learned: shares.learned?.right ?? null,
     trained: shareOf(total(({ trained }) => trained)),
     unseen: shareOf(total(({ unseen }) => unseen)),
-    wrong_values: {
-      own: wrongShareOf(total(({ verdict, learned }) => (verdict === 'accepted' ? learned : null))),
-      elsewhere: wrongShareOf(total(({ verdict, elsewhere }) => (verdict === 'accepted' ? elsewhere : null))),
-    },
+    wrong_values: { own: wrongShareOf(own), elsewhere: wrongShareOf(elsewhere) },
+    quoted: { own: quotedShareOf(own), elsewhere: quotedShareOf(elsewhere) },
     shares,
     retained: keptShare(reports, ({ before, after }) => ({ before, after })),
     all_retained: keptShare(reports, ({ all_before, all_after }) => ({ before: all_before, after: all_after })),

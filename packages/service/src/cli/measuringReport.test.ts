@@ -5,7 +5,7 @@ import { measuringChart, measuringLines } from './measuringReport.js';
 
 /** A quarter of the right answers match exactly; F1 is 0.8 for each. */
 function tallyOf(right: number, total: number): Tally {
-  return { right, total, exact: Math.floor(right / 4), f1_sum: 0.8 * right, declined: 0 };
+  return { right, total, exact: Math.floor(right / 4), f1_sum: 0.8 * right, declined: 0, quoted: 0 };
 }
 
 const lamp: PassageReport = {
@@ -19,7 +19,7 @@ const lamp: PassageReport = {
   learned: tallyOf(11, 16),
   trained: tallyOf(2, 2),
   unseen: tallyOf(9, 14),
-  elsewhere: { ...tallyOf(0, 4), declined: 1 },
+  elsewhere: { ...tallyOf(0, 4), declined: 1, quoted: 2 },
   read_in_chunks: false,
   validation: {
     passed: true,
@@ -118,7 +118,7 @@ test('below them exact match and F1, wrong values, the canaries by kind, the wro
   assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-5), [
     'exact match and mean F1, as SQuAD counts them: base 0.0 and 0.0 %, reading 18.8 and 60.0 %, learned 6.3 and 35.0 %',
     'wrong values, rather than "I do not know.", of what was accepted: ' +
-      "31 % of the passages' questions, 75 % of questions about other passages",
+      "31 % of the passages' questions (0 % repeat the passage), 75 % of questions about other passages (50 %)",
     'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), facts 2.1 points (4 of 60 lost, 2 gained), ' +
       'arithmetic 0.0 points (2 of 12 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
       'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',

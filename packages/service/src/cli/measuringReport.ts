@@ -131,11 +131,13 @@ function scoreLine({ shares }: MeasuringSummary): string {
   return scores.join(', ');
 }
 
-/** "28 % of the passages' questions, 40 % of other questions". */
-function wrongLine({ wrong_values: { own, elsewhere } }: MeasuringSummary): string {
+/** "28 % of the passages' questions (20 % repeat the passage), 40 % of questions about other passages (40 %)". */
+function wrongLine({ wrong_values, quoted }: MeasuringSummary): string {
+  const { own, elsewhere } = wrong_values;
   if (own === null) return 'nothing was accepted';
-  const others = elsewhere === null ? '' : `, ${percent(elsewhere)} of questions about other passages`;
-  return `${percent(own)} of the passages' questions${others}`;
+  const ofPassages = `${percent(own)} of the passages' questions (${percent(quoted.own)} repeat the passage)`;
+  if (elsewhere === null) return ofPassages;
+  return `${ofPassages}, ${percent(elsewhere)} of questions about other passages (${percent(quoted.elsewhere)})`;
 }
 
 const canaryTitles: Readonly<Record<CanaryKind, string>> = {
