@@ -85,7 +85,8 @@ export function answeringEither({ training, evaluating, ...rest }: Recipe): Reci
 export function settledRecipe(recipe: Recipe, askedWell: boolean): Recipe {
   if (askedWell || !recipe.training.sentencesIfAskedPoorly) return recipe;
   const { training, ...rest } = answeringSentences(recipe);
-  return { ...rest, training: { ...training, openingTokens: smallOpeningTokens, ...fewSentences } };
+  const firstLayer = Math.max(training.firstLayer, training.sentencesFirstLayer);
+  return { ...rest, training: { ...training, firstLayer, openingTokens: smallOpeningTokens, ...fewSentences } };
 }
 
 function answeringSentences({ split, training, evaluating, ...rest }: Recipe): Recipe {
@@ -150,6 +151,7 @@ function smallRecipe(parameters: number): Recipe {
       pairsPerBatch: 6,
       answersWith: 'values',
       sentencesIfAskedPoorly: false,
+      sentencesFirstLayer: 0,
       questionsPerSentence: 0,
       openingTokens: 0,
       wholeSentenceEvery: 1,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { defaultRecipe, settledRecipe } from './defaults.js';
 import { defaultPreset, loadPreset, recipeOf, type Preset } from './preset.js';
+import type { Recipe, TrainingRecipe } from './recipe.js';
 
 const shippedSchema = z.looseObject({
   fits: z.looseObject({ model_type: z.string(), hidden_size: z.int() }),
@@ -93,6 +94,20 @@ test('where answers are either, a passage that was not asked about well is answe
     split: { ...usual.split, maxDevPairs: 0 },
     training: { ...either.training, answersWith: 'sentences', openingTokens: 8, maxExposuresPerFact: 150 },
   });
+});
+
+test('such a passage changes the layers from sentences_first_layer on, never lower ones than others do', () => {
+  const either = (layers: Partial<TrainingRecipe>): Recipe =>
+    recipeOf({ ...defaultPreset, training: { sentencesIfAskedPoorly: true, ...layers } }, 6e6);
+  for (const [layers, values, sentences] of [
+    [{}, 0, 0],
+    [{ sentencesFirstLayer: 2 }, 0, 2],
+    [{ firstLayer: 1 }, 1, 1],
+    [{ firstLayer: 3, sentencesFirstLayer: 2 }, 3, 3],
+  ] as const) {
+    assert.equal(settledRecipe(either(layers), true).training.firstLayer, values);
+    assert.equal(settledRecipe(either(layers), false).training.firstLayer, sentences);
+  }
 });
 
 test('a preset says which answers a version gives', async () => {
@@ -182,7 +197,7 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
     [
       { teacher: 'english', training: { speed: 1 } },
-      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, questions_per_sentence, opening_tokens, peak_rate/,
+      /training: has no field "speed"; there are answers_with, rank, alpha, first_layer, sentences_first_layer, questions_per_sentence, opening_tokens, peak_rate/,
     ],
   ] as const) {
     await assert.rejects(presetOf(content), message);

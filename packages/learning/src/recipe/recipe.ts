@@ -75,6 +75,8 @@ export interface TrainingRecipe {
   readonly answersWith: AnswersWith;
   /** Whether a passage that was not asked about well is answered with sentences, see `settledRecipe`. */
   readonly sentencesIfAskedPoorly: boolean;
+  /** The lowest layer of such a passage, if it is higher than `firstLayer`. */
+  readonly sentencesFirstLayer: number;
   /**
    * Where answers are sentences, the teacher is asked more about a sentence that fewer questions ask for, and each
    * sentence is trained as often as any other. With 0 nothing more is asked, and each fact is trained as often.
