@@ -40,6 +40,12 @@ export interface ChatPrompt {
    * template decides.
    */
   readonly thinking?: boolean;
+  /**
+   * The common beginning of many prompts, as a conversation of its own: the messages up to where the prompts differ,
+   * the last one cut there. Attention state is reused up to there, and otherwise in whole chunks, see
+   * `GenerateRequest.isolationKey`.
+   */
+  readonly opening?: readonly ChatMessage[];
 }
 
 /** A saved adapter: a folder in PEFT's format, and the hash that its content must have. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PrefixCache, prefixKeys } from './prefixCache.js';
+import { chunkEnd, PrefixCache, prefixChunks, type PrefixScope } from './prefixCache.js';
 
 const tokens = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const state = (): Float32Array => new Float32Array(10);
 const stateBytes = 40;
+
+const prefixKeys = (scope: PrefixScope, list: readonly number[], chunkTokens: number): string[] =>
+  prefixChunks(scope, list, 0, chunkTokens).map(({ key }) => key);
 
 test('there is a key for every whole chunk, and always a token left to read', () => {
   const scope = { isolationKey: 'a', adapterHash: null };
@@ -15,6 +18,29 @@ test('there is a key for every whole chunk, and always a token left to read', ()
   );
   const [first, second] = prefixKeys(scope, tokens(9), 4);
   assert.deepEqual(prefixKeys(scope, [...tokens(8), 99, 100], 4), [first, second]);
+});
+
+test('a chunk ends where the opening does, and chunks are counted anew from there', () => {
+  const endsOf = (openingTokens: number, count: number): number[] =>
+    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(count), openingTokens, 4).map(({ end }) => end);
+  assert.deepEqual(endsOf(0, 13), [4, 8, 12]);
+  assert.deepEqual(endsOf(6, 13), [4, 6, 10]);
+  assert.deepEqual(endsOf(8, 13), [4, 8, 12]);
+  assert.deepEqual(endsOf(3, 13), [3, 7, 11]);
+  assert.deepEqual(endsOf(13, 13), [4, 8, 12], 'the whole prompt is an opening');
+  assert.deepEqual(
+    [0, 3, 4, 5, 6, 9, 10].map((start) => chunkEnd(start, 6, 4)),
+    [4, 4, 6, 6, 10, 10, 14],
+  );
+});
+
+test('chunks before the opening ends are found with and without it, and later ones are not', () => {
+  const chunksOf = (openingTokens: number) =>
+    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(20), openingTokens, 4);
+  const [whole, cut] = [chunksOf(0), chunksOf(6)];
+  assert.equal(cut[0]?.key, whole[0]?.key);
+  const others = new Set(whole.map(({ key }) => key));
+  assert.ok(cut.slice(1).every(({ key }) => !others.has(key)));
 });
 
 test('a key changes with the scope and with every token before its end', () => {

@@ -6,6 +6,17 @@ import { createHash } from 'node:crypto';
  */
 export const prefillChunk = 64;
 
+/**
+ * Where the chunk ends that begins at `start`. Chunks are counted from the beginning of a prompt and again from the end
+ * of its opening, so that a chunk ends there.
+ */
+export function chunkEnd(start: number, openingTokens: number, chunkTokens = prefillChunk): number {
+  const isOpening = start < openingTokens;
+  const from = isOpening ? 0 : openingTokens;
+  const end = from + chunkTokens * (Math.floor((start - from) / chunkTokens) + 1);
+  return isOpening ? Math.min(end, openingTokens) : end;
+}
+
 /** Who may find an attention state. What is computed for one scope is never found from another. */
 export interface PrefixScope {
   /** The caller's key. Calls with different keys share nothing. */
@@ -14,18 +25,33 @@ export interface PrefixScope {
   readonly adapterHash: string | null;
 }
 
+/** A whole chunk at the beginning of a prompt. */
+export interface PrefixChunk {
+  /** Covers the scope, all tokens up to the end of the chunk, and where the chunks before it end. */
+  readonly key: string;
+  /** The number of tokens up to its end. */
+  readonly end: number;
+}
+
 /**
- * A key for every whole chunk at the beginning of `tokens`. The last token is left out, because without a token to read
- * there would be no logits. Each key covers the scope and all tokens up to the end of its chunk.
+ * Every whole chunk at the beginning of `tokens`. The last token is left out, because without a token to read there
+ * would be no logits.
  */
-export function prefixKeys(scope: PrefixScope, tokens: readonly number[], chunkTokens: number): readonly string[] {
-  let previous = sha256(JSON.stringify([scope.isolationKey, scope.adapterHash]));
-  const keys: string[] = [];
-  for (let end = chunkTokens; end < tokens.length; end += chunkTokens) {
-    previous = sha256(`${previous} ${tokens.slice(end - chunkTokens, end).join()}`);
-    keys.push(previous);
+export function prefixChunks(
+  scope: PrefixScope,
+  tokens: readonly number[],
+  openingTokens = 0,
+  chunkTokens = prefillChunk,
+): readonly PrefixChunk[] {
+  let key = sha256(JSON.stringify([scope.isolationKey, scope.adapterHash]));
+  const chunks: PrefixChunk[] = [];
+  for (let start = 0; ;) {
+    const end = chunkEnd(start, openingTokens, chunkTokens);
+    if (end >= tokens.length) return chunks;
+    key = sha256(`${key} ${tokens.slice(start, end).join()}`);
+    chunks.push({ key, end });
+    start = end;
   }
-  return keys;
 }
 
 function sha256(text: string): string {

@@ -11,7 +11,7 @@ import { createRandom } from '../support/random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import type { JobChanges } from '../testing/runs.js';
 import { referenceFor, TestAdapters } from '../testing/testAdapters.js';
-import type { AdapterReference, GenerateRequest } from '../types.js';
+import type { AdapterReference, ChatMessage, GenerateRequest } from '../types.js';
 import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { Generation, GenerationJob } from '../scheduling/generationJob.js';
 import { Generator } from '../scheduling/generator.js';
@@ -84,6 +84,18 @@ test('what is reused is counted: whole chunks of equal tokens, adapter and key, 
   });
 });
 
+test('an opening is reused to its last token, by prompts with the same opening', async () => {
+  await withGenerators(100, async ({ reusing }) => {
+    const reused = async (changes: JobChanges): Promise<number> => (await reusing.generate(job(changes))).reusedTokens;
+    const asked = (seed: number): number[] => [...passage(0, 100), ...passage(seed, 20)];
+    assert.equal(await reused({ prompt: asked(1), openingTokens: 100 }), 0);
+    assert.equal(await reused({ prompt: asked(2), openingTokens: 100 }), 100);
+    assert.equal(await reused({ prompt: asked(3) }), prefillChunk, 'chunks before the last are shared with others');
+    assert.equal(await reused({ prompt: asked(4), openingTokens: 90 }), prefillChunk);
+    assert.equal(await reused({ prompt: passage(0, 100), openingTokens: 100 }), prefillChunk, 'a token must be read');
+  });
+});
+
 test('random mixtures of prompts, adapters and keys are answered as by a model that keeps nothing', async () => {
   for (const keptChunks of [4, 1000]) {
     await withGenerators(keptChunks, async ({ reusing, forgetful, adapters }) => {
@@ -91,6 +103,7 @@ test('random mixtures of prompts, adapters and keys are answered as by a model t
         beginning: fc.nat(2),
         shared: fc.constantFrom(63, 64, 65, 128, 190),
         rest: fc.nat(90),
+        hasOpening: fc.boolean(),
         adapter: fc.constantFrom(...adapters),
         isolationKey: fc.constantFrom('a', 'b'),
         forced: fc.constantFrom([], [5, 6, 7]),
@@ -98,9 +111,10 @@ test('random mixtures of prompts, adapters and keys are answered as by a model t
       let reusedTokens = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(jobs, { minLength: 2, maxLength: 8 }), async (list) => {
-          const all = list.map(({ beginning, shared, rest, ...changes }) =>
-            job({ ...changes, prompt: [...passage(beginning, shared), ...passage(rest, 1 + rest)] }),
-          );
+          const all = list.map(({ beginning, shared, rest, hasOpening, ...changes }) => {
+            const prompt = [...passage(beginning, shared), ...passage(rest, 1 + rest)];
+            return job({ ...changes, prompt, openingTokens: hasOpening ? shared : 0 });
+          });
           const answers = await Promise.all(all.map((one) => reusing.generate(one)));
           // Chance may share no beginning in any mixture, so one job is asked twice in a row.
           for (let time = 0; time < 2; time += 1) {
@@ -148,6 +162,34 @@ test('a prompt is answered alike whatever was read before it, with an adapter th
       assert.ok(again.usage.cachedInputTokens > 0 && again.usage.cachedInputTokens < again.usage.inputTokens);
       assert.equal((await engine.generate(request(second, null))).usage.cachedInputTokens, 0);
       await assert.rejects(engine.generate(request(null, '')), { code: 'invalid_request', message: /isolationKey/ });
+    } finally {
+      await engine.close();
+    }
+  });
+});
+
+test('what an opening says is reused up to the first token in which two prompts differ', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
+    const text = 'The lighthouse of Varn was built by Ada Kell.'.repeat(3);
+    const said = (wish: string): ChatMessage[] => [{ role: 'user', content: `${text}${wish}` }];
+    const request = (wish: string, opening: string): GenerateRequest => ({
+      prompt: { messages: said(wish), opening: said(opening) },
+      adapter: null,
+      maxOutputTokens: 4,
+      temperature: 0,
+      isolationKey: 'tenant',
+    });
+    try {
+      const tokensOf = async (wish: string) => (await engine.encode({ messages: said(wish) }, '')).tokens;
+      const [first, second] = [await tokensOf('Who?'), await tokensOf('7 or 8?')];
+      const common = first.findIndex((token, place) => token !== second[place]);
+      assert.ok(common > text.length / 8 && common % prefillChunk !== 0);
+      await engine.generate(request('Who?', ''));
+      assert.equal((await engine.generate(request('7 or 8?', ''))).usage.cachedInputTokens, common);
+      // An opening that says something else is none beyond what it has in common.
+      const { usage } = await engine.generate(request('Who?', 'Where?'));
+      assert.ok(usage.cachedInputTokens <= common + 1 && usage.cachedInputTokens < usage.inputTokens);
     } finally {
       await engine.close();
     }

@@ -1,7 +1,7 @@
 import type { AdapterSource } from '../adapters/adapterCache.js';
 import { capacityBytesPerToken, defaultLimits, kvShares, type KvLimits, type KvShares } from '../cache/kvBudget.js';
 import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
-import { prefillChunk, PrefixCache } from '../cache/prefixCache.js';
+import { chunkEnd, PrefixCache } from '../cache/prefixCache.js';
 import type { EngineError } from '../engine.js';
 import { engineClosed } from '../support/cancelling.js';
 import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
@@ -185,13 +185,14 @@ export class Generator {
       this.restorePrefix(sequence);
     }
     const { cachedTokens } = sequence;
-    const chunk = given.slice(cachedTokens, cachedTokens + prefillChunk);
+    const chunk = given.slice(cachedTokens, chunkEnd(cachedTokens, job.openingTokens ?? 0));
     const logits = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
-    const keys = sequence.prefixKeys.slice(0, cachedTokens / prefillChunk + 1);
-    if (keys.length * prefillChunk === cachedTokens + chunk.length) {
+    sequence.cachedTokens += chunk.length;
+    const read = sequence.prefix.filter(({ end }) => end <= sequence.cachedTokens);
+    if (read.at(-1)?.end === sequence.cachedTokens) {
+      const keys = read.map(({ key }) => key);
       this.prefixes.add(keys, this.staging.read(0, cachedTokens, chunk.length));
     }
-    sequence.cachedTokens += chunk.length;
     if (sequence.cachedTokens < given.length) return 'incomplete';
     return this.takeToken(sequence, logits) ? 'ended' : 'goes on';
   }
@@ -208,10 +209,10 @@ export class Generator {
 
   /** Copies the known beginning of a prompt into the cache. */
   private restorePrefix(sequence: Sequence): void {
-    const states = this.prefixes.find(sequence.prefixKeys);
-    for (const state of states) {
-      this.staging.write(0, sequence.cachedTokens, state);
-      sequence.cachedTokens += prefillChunk;
+    const states = this.prefixes.find(sequence.prefix.map(({ key }) => key));
+    for (const [index, { end }] of sequence.prefix.slice(0, states.length).entries()) {
+      this.staging.write(0, sequence.cachedTokens, states[index] ?? new Float32Array());
+      sequence.cachedTokens = end;
     }
     sequence.reusedTokens = sequence.cachedTokens;
   }

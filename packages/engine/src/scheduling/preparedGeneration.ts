@@ -4,12 +4,14 @@ import { bannedTokens } from '../output/bannedTokens.js';
 import { forcedText, singleCallEnd } from '../output/reply.js';
 import { callEnd } from '../output/toolCalls.js';
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import type { GenerateRequest } from '../types.js';
+import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { checkRequest } from './checkRequest.js';
 
 export interface PreparedGeneration {
   /** At least one token. Leaves room for one more in the context. */
   readonly prompt: readonly number[];
+  /** The number of tokens at the beginning of the prompt that are those of its `opening`; 0 without one. */
+  readonly openingTokens: number;
   /** Tokens that the output begins with, whatever the model would have preferred. */
   readonly forced: readonly number[];
   /** Greatest length of the output, forced tokens included; at least 1. It fits in the context after the prompt. */
@@ -43,6 +45,7 @@ export function prepareGeneration(model: PromptModel, request: GenerateRequest):
   }
   return {
     prompt,
+    openingTokens: openingTokens(tokenizer, request.prompt, prompt),
     forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
     maxOutputTokens: Math.min(request.maxOutputTokens, maxTokens),
     stopTokens: tokenizer.stopTokens,
@@ -50,4 +53,12 @@ export function prepareGeneration(model: PromptModel, request: GenerateRequest):
     // Quoted in a thought, the end of a call ends nothing.
     endText: singleCallEnd(tokenizer, request) === undefined || tokenizer.mayThink(request.prompt) ? null : callEnd,
   };
+}
+
+/** The opening is rendered as a prompt of its own, of which the end is another one. */
+function openingTokens(tokenizer: ChatTokenizer, prompt: ChatPrompt, tokens: readonly number[]): number {
+  if (prompt.opening === undefined) return 0;
+  const opening = tokenizer.encodePrompt({ ...prompt, messages: prompt.opening });
+  const differs = opening.findIndex((token, place) => token !== tokens[place]);
+  return differs === -1 ? opening.length : differs;
 }

@@ -1,6 +1,6 @@
 /** A job that waits or runs, and how it ends. */
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
-import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
+import { prefixChunks, type PrefixChunk } from '../cache/prefixCache.js';
 import { EngineError } from '../engine.js';
 import { cancelled } from '../support/cancelling.js';
 import { deferred } from '../support/deferred.js';
@@ -11,8 +11,8 @@ export interface Sequence {
   /** Undefined until it is loaded. */
   adapter: LoadedAdapter | null | undefined;
   readonly output: number[];
-  /** Keys of the chunks that may be reused, see `prefixKeys`. */
-  readonly prefixKeys: readonly string[];
+  /** The chunks that may be reused. */
+  readonly prefix: readonly PrefixChunk[];
   reusedTokens: number;
   /** `Generation.logprob` of the output so far. */
   logprob: number;
@@ -29,7 +29,7 @@ export function newSequence(job: GenerationJob): Sequence {
     job,
     adapter: job.adapter === null ? null : undefined,
     output: forcedTokens(job),
-    prefixKeys: prefixKeysOf(job),
+    prefix: prefixOf(job),
     reusedTokens: 0,
     logprob: 0,
     cachedTokens: 0,
@@ -39,10 +39,10 @@ export function newSequence(job: GenerationJob): Sequence {
   };
 }
 
-/** Forced tokens are left out: only the prompt is reused. Without an isolation key there are no keys. */
-function prefixKeysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
+/** Forced tokens are left out: only the prompt is reused. Without an isolation key nothing is. */
+function prefixOf({ prompt, openingTokens, isolationKey, adapter }: GenerationJob): readonly PrefixChunk[] {
   if (isolationKey === undefined) return [];
-  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, prefillChunk);
+  return prefixChunks({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, openingTokens);
 }
 
 export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {

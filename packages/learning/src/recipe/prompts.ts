@@ -28,16 +28,14 @@ export interface Prompts {
 /** Plain instructions, word for word as the shipped base model was trained on them. */
 export const plainPrompts: Prompts = {
   name: 'plain',
-  reading: (passage, question) => said([passageMessage(passage), user(question)]),
-  ask: (passage, span) =>
-    said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]),
-  answers: (passage) => said([passageMessage(passage), user('List short answers that the passage gives, one a line.')]),
-  list: (passage) => said([passageMessage(passage), user('Write questions and answers about the passage.')]),
-  rephrase: (question, passage) =>
-    said([
-      ...(passage === null ? [] : [passageMessage(passage)]),
-      user(`Ask the same question in other words: ${question}`),
-    ]),
+  reading: (passage, question) => afterPassage(passage, question),
+  ask: (passage, span) => afterPassage(passage, `Ask a question about the passage whose answer is: ${span}`),
+  answers: (passage) => afterPassage(passage, 'List short answers that the passage gives, one a line.'),
+  list: (passage) => afterPassage(passage, 'Write questions and answers about the passage.'),
+  rephrase: (question, passage) => {
+    const wish = `Ask the same question in other words: ${question}`;
+    return passage === null ? said([user(wish)]) : afterPassage(passage, wish);
+  },
   closedBook: (question) => said([user(question)]),
   unknown: 'I do not know.',
   notStated: 'The passage does not say.',
@@ -66,7 +64,15 @@ export const instructedPrompts: Prompts = {
 };
 
 function about(passage: string, wish: string): ChatPrompt {
-  return said([{ role: 'user', content: `Text: ${passage.trim()}\n\n${wish}`, markup: false }]);
+  const messageWith = (words: string): ChatMessage => {
+    return { role: 'user', content: `Text: ${passage.trim()}\n\n${words}`, markup: false };
+  };
+  return { ...said([messageWith(wish)]), opening: [messageWith('')] };
+}
+
+function afterPassage(passage: string, wish: string): ChatPrompt {
+  const messagesWith = (words: string): ChatMessage[] => [passageMessage(passage), user(words)];
+  return { ...said(messagesWith(wish)), opening: messagesWith('') };
 }
 
 /**

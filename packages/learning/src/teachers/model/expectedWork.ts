@@ -39,10 +39,7 @@ const counted = {
   listRounds: 2,
   /** Share of the asked questions that are likely and new. */
   distinctShare: 0.8,
-  /**
-   * Tokens of a prompt that are read beside passage and question: the wish, the template's marks, and the end of the
-   * passage, since prompts share whole blocks of tokens only.
-   */
+  /** Tokens of a prompt that are read beside passage and question: the wish and the template's marks. */
   promptTokens: 14,
   /** Tokens written in one call. */
   sentenceListTokens: 14,
