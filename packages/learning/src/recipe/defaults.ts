@@ -48,7 +48,8 @@ const rowsBesideSentences = {
   exactRowsPerBatch: 1,
   beginningRowsPerBatch: 4,
   beginningTokens: 12,
-  unknownRowsPerBatch: 1,
+  unknownRowsPerBatch: 2,
+  renamesQuestions: true,
 };
 
 /**

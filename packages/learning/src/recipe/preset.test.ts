@@ -71,7 +71,8 @@ test('sentences as answers need room, a training that nothing stops, and rows th
       exactRowsPerBatch: 1,
       beginningRowsPerBatch: 4,
       beginningTokens: 12,
-      unknownRowsPerBatch: 1,
+      unknownRowsPerBatch: 2,
+      renamesQuestions: true,
     },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
