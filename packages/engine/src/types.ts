@@ -45,7 +45,7 @@ export interface ChatPrompt {
    * the last one cut there. Attention state is reused up to there, and otherwise in whole chunks, see
    * `GenerateRequest.isolationKey`.
    */
-  readonly opening?: readonly ChatMessage[];
+  readonly sharedBeginning?: readonly ChatMessage[];
 }
 
 /** A saved adapter: a folder in PEFT's format, and the hash that its content must have. */

@@ -20,23 +20,23 @@ test('there is a key for every whole chunk, and always a token left to read', ()
   assert.deepEqual(prefixKeys(scope, [...tokens(8), 99, 100], 4), [first, second]);
 });
 
-test('a chunk ends where the opening does, and chunks are counted anew from there', () => {
-  const endsOf = (openingTokens: number, count: number): number[] =>
-    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(count), openingTokens, 4).map(({ end }) => end);
+test('a chunk ends where the shared beginning does, and chunks are counted anew from there', () => {
+  const endsOf = (sharedTokens: number, count: number): number[] =>
+    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(count), sharedTokens, 4).map(({ end }) => end);
   assert.deepEqual(endsOf(0, 13), [4, 8, 12]);
   assert.deepEqual(endsOf(6, 13), [4, 6, 10]);
   assert.deepEqual(endsOf(8, 13), [4, 8, 12]);
   assert.deepEqual(endsOf(3, 13), [3, 7, 11]);
-  assert.deepEqual(endsOf(13, 13), [4, 8, 12], 'the whole prompt is an opening');
+  assert.deepEqual(endsOf(13, 13), [4, 8, 12], 'the whole prompt is shared');
   assert.deepEqual(
     [0, 3, 4, 5, 6, 9, 10].map((start) => chunkEnd(start, 6, 4)),
     [4, 4, 6, 6, 10, 10, 14],
   );
 });
 
-test('chunks before the opening ends are found with and without it, and later ones are not', () => {
-  const chunksOf = (openingTokens: number) =>
-    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(20), openingTokens, 4);
+test('chunks before the shared beginning ends are found with and without it, and later ones are not', () => {
+  const chunksOf = (sharedTokens: number) =>
+    prefixChunks({ isolationKey: 'a', adapterHash: null }, tokens(20), sharedTokens, 4);
   const [whole, cut] = [chunksOf(0), chunksOf(6)];
   assert.equal(cut[0]?.key, whole[0]?.key);
   const others = new Set(whole.map(({ key }) => key));

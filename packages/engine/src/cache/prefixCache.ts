@@ -8,13 +8,13 @@ export const prefillChunk = 64;
 
 /**
  * Where the chunk ends that begins at `start`. Chunks are counted from the beginning of a prompt and again from the end
- * of its opening, so that a chunk ends there.
+ * of what it shares with others, so that a chunk ends there.
  */
-export function chunkEnd(start: number, openingTokens: number, chunkTokens = prefillChunk): number {
-  const isOpening = start < openingTokens;
-  const from = isOpening ? 0 : openingTokens;
+export function chunkEnd(start: number, sharedTokens: number, chunkTokens = prefillChunk): number {
+  const isShared = start < sharedTokens;
+  const from = isShared ? 0 : sharedTokens;
   const end = from + chunkTokens * (Math.floor((start - from) / chunkTokens) + 1);
-  return isOpening ? Math.min(end, openingTokens) : end;
+  return isShared ? Math.min(end, sharedTokens) : end;
 }
 
 /** Who may find an attention state. What is computed for one scope is never found from another. */
@@ -40,13 +40,13 @@ export interface PrefixChunk {
 export function prefixChunks(
   scope: PrefixScope,
   tokens: readonly number[],
-  openingTokens = 0,
+  sharedTokens = 0,
   chunkTokens = prefillChunk,
 ): readonly PrefixChunk[] {
   let key = sha256(JSON.stringify([scope.isolationKey, scope.adapterHash]));
   const chunks: PrefixChunk[] = [];
   for (let start = 0; ;) {
-    const end = chunkEnd(start, openingTokens, chunkTokens);
+    const end = chunkEnd(start, sharedTokens, chunkTokens);
     if (end >= tokens.length) return chunks;
     key = sha256(`${key} ${tokens.slice(start, end).join()}`);
     chunks.push({ key, end });

@@ -84,15 +84,15 @@ test('what is reused is counted: whole chunks of equal tokens, adapter and key, 
   });
 });
 
-test('an opening is reused to its last token, by prompts with the same opening', async () => {
+test('a shared beginning is reused to its last token, by prompts that say it is shared', async () => {
   await withGenerators(100, async ({ reusing }) => {
     const reused = async (changes: JobChanges): Promise<number> => (await reusing.generate(job(changes))).reusedTokens;
     const asked = (seed: number): number[] => [...passage(0, 100), ...passage(seed, 20)];
-    assert.equal(await reused({ prompt: asked(1), openingTokens: 100 }), 0);
-    assert.equal(await reused({ prompt: asked(2), openingTokens: 100 }), 100);
+    assert.equal(await reused({ prompt: asked(1), sharedTokens: 100 }), 0);
+    assert.equal(await reused({ prompt: asked(2), sharedTokens: 100 }), 100);
     assert.equal(await reused({ prompt: asked(3) }), prefillChunk, 'chunks before the last are shared with others');
-    assert.equal(await reused({ prompt: asked(4), openingTokens: 90 }), prefillChunk);
-    assert.equal(await reused({ prompt: passage(0, 100), openingTokens: 100 }), prefillChunk, 'a token must be read');
+    assert.equal(await reused({ prompt: asked(4), sharedTokens: 90 }), prefillChunk);
+    assert.equal(await reused({ prompt: passage(0, 100), sharedTokens: 100 }), prefillChunk, 'a token must be read');
   });
 });
 
@@ -103,7 +103,7 @@ test('random mixtures of prompts, adapters and keys are answered as by a model t
         beginning: fc.nat(2),
         shared: fc.constantFrom(63, 64, 65, 128, 190),
         rest: fc.nat(90),
-        hasOpening: fc.boolean(),
+        isMarked: fc.boolean(),
         adapter: fc.constantFrom(...adapters),
         isolationKey: fc.constantFrom('a', 'b'),
         forced: fc.constantFrom([], [5, 6, 7]),
@@ -111,9 +111,9 @@ test('random mixtures of prompts, adapters and keys are answered as by a model t
       let reusedTokens = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(jobs, { minLength: 2, maxLength: 8 }), async (list) => {
-          const all = list.map(({ beginning, shared, rest, hasOpening, ...changes }) => {
+          const all = list.map(({ beginning, shared, rest, isMarked, ...changes }) => {
             const prompt = [...passage(beginning, shared), ...passage(rest, 1 + rest)];
-            return job({ ...changes, prompt, openingTokens: hasOpening ? shared : 0 });
+            return job({ ...changes, prompt, sharedTokens: isMarked ? shared : 0 });
           });
           const answers = await Promise.all(all.map((one) => reusing.generate(one)));
           // Chance may share no beginning in any mixture, so one job is asked twice in a row.
@@ -168,13 +168,13 @@ test('a prompt is answered alike whatever was read before it, with an adapter th
   });
 });
 
-test('what an opening says is reused up to the first token in which two prompts differ', async () => {
+test('a shared beginning is reused up to the first token in which two prompts differ', async () => {
   await withRandomCheckpoint(async (folder) => {
     const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
     const text = 'The lighthouse of Varn was built by Ada Kell.'.repeat(3);
     const said = (wish: string): ChatMessage[] => [{ role: 'user', content: `${text}${wish}` }];
-    const request = (wish: string, opening: string): GenerateRequest => ({
-      prompt: { messages: said(wish), opening: said(opening) },
+    const request = (wish: string, beginning: string): GenerateRequest => ({
+      prompt: { messages: said(wish), sharedBeginning: said(beginning) },
       adapter: null,
       maxOutputTokens: 4,
       temperature: 0,
@@ -187,7 +187,7 @@ test('what an opening says is reused up to the first token in which two prompts 
       assert.ok(common > text.length / 8 && common % prefillChunk !== 0);
       await engine.generate(request('Who?', ''));
       assert.equal((await engine.generate(request('7 or 8?', ''))).usage.cachedInputTokens, common);
-      // An opening that says something else is none beyond what it has in common.
+      // One that says something else is none beyond what it has in common.
       const { usage } = await engine.generate(request('Who?', 'Where?'));
       assert.ok(usage.cachedInputTokens <= common + 1 && usage.cachedInputTokens < usage.inputTokens);
     } finally {

@@ -7,7 +7,7 @@ export interface GenerationJob {
   /** At least one token. Leaves room for one more in the context. */
   readonly prompt: readonly number[];
   /** The number of tokens at the beginning of the prompt that other prompts begin with, too; 0 if none are known. */
-  readonly openingTokens?: number;
+  readonly sharedTokens?: number;
   /** Tokens that the output begins with, whatever the model would have preferred. */
   readonly forced: readonly number[];
   /** Greatest length of the output, forced tokens included; at least 1. */

@@ -185,7 +185,7 @@ export class Generator {
       this.restorePrefix(sequence);
     }
     const { cachedTokens } = sequence;
-    const chunk = given.slice(cachedTokens, chunkEnd(cachedTokens, job.openingTokens ?? 0));
+    const chunk = given.slice(cachedTokens, chunkEnd(cachedTokens, job.sharedTokens ?? 0));
     const logits = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
     sequence.cachedTokens += chunk.length;
     const read = sequence.prefix.filter(({ end }) => end <= sequence.cachedTokens);

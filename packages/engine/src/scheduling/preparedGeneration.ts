@@ -10,8 +10,8 @@ import { checkRequest } from './checkRequest.js';
 export interface PreparedGeneration {
   /** At least one token. Leaves room for one more in the context. */
   readonly prompt: readonly number[];
-  /** The number of tokens at the beginning of the prompt that are those of its `opening`; 0 without one. */
-  readonly openingTokens: number;
+  /** The number of tokens at the beginning of the prompt that are those of its `sharedBeginning`; 0 without one. */
+  readonly sharedTokens: number;
   /** Tokens that the output begins with, whatever the model would have preferred. */
   readonly forced: readonly number[];
   /** Greatest length of the output, forced tokens included; at least 1. It fits in the context after the prompt. */
@@ -45,7 +45,7 @@ export function prepareGeneration(model: PromptModel, request: GenerateRequest):
   }
   return {
     prompt,
-    openingTokens: openingTokens(tokenizer, request.prompt, prompt),
+    sharedTokens: sharedTokens(tokenizer, request.prompt, prompt),
     forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
     maxOutputTokens: Math.min(request.maxOutputTokens, maxTokens),
     stopTokens: tokenizer.stopTokens,
@@ -55,10 +55,10 @@ export function prepareGeneration(model: PromptModel, request: GenerateRequest):
   };
 }
 
-/** The opening is rendered as a prompt of its own, of which the end is another one. */
-function openingTokens(tokenizer: ChatTokenizer, prompt: ChatPrompt, tokens: readonly number[]): number {
-  if (prompt.opening === undefined) return 0;
-  const opening = tokenizer.encodePrompt({ ...prompt, messages: prompt.opening });
-  const differs = opening.findIndex((token, place) => token !== tokens[place]);
-  return differs === -1 ? opening.length : differs;
+/** Renders the shared beginning as a prompt of its own, which ends differently. */
+function sharedTokens(tokenizer: ChatTokenizer, prompt: ChatPrompt, tokens: readonly number[]): number {
+  if (prompt.sharedBeginning === undefined) return 0;
+  const beginning = tokenizer.encodePrompt({ ...prompt, messages: prompt.sharedBeginning });
+  const differs = beginning.findIndex((token, place) => token !== tokens[place]);
+  return differs === -1 ? beginning.length : differs;
 }

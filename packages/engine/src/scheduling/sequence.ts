@@ -40,9 +40,9 @@ export function newSequence(job: GenerationJob): Sequence {
 }
 
 /** Forced tokens are left out: only the prompt is reused. Without an isolation key nothing is. */
-function prefixOf({ prompt, openingTokens, isolationKey, adapter }: GenerationJob): readonly PrefixChunk[] {
+function prefixOf({ prompt, sharedTokens, isolationKey, adapter }: GenerationJob): readonly PrefixChunk[] {
   if (isolationKey === undefined) return [];
-  return prefixChunks({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, openingTokens);
+  return prefixChunks({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, sharedTokens);
 }
 
 export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {

@@ -20,9 +20,7 @@ export interface MeasuringSummary {
   readonly learned: number | null;
   readonly trained: number | null;
   readonly unseen: number | null;
-  /**
-   * Wrong values given instead of "I do not know." after learning the accepted passages.
-   */
+  /** Wrong values given instead of "I do not know." after learning the accepted passages. */
   readonly wrong_values: WrongShares;
   /** Those of them that repeat the passage, see `Tally.quoted`. */
   readonly quoted: WrongShares;

@@ -28,7 +28,7 @@ export interface Prompts {
 /** Plain instructions, word for word as the shipped base model was trained on them. */
 export const plainPrompts: Prompts = {
   name: 'plain',
-  reading: (passage, question) => afterPassage(passage, question),
+  reading: afterPassage,
   ask: (passage, span) => afterPassage(passage, `Ask a question about the passage whose answer is: ${span}`),
   answers: (passage) => afterPassage(passage, 'List short answers that the passage gives, one a line.'),
   list: (passage) => afterPassage(passage, 'Write questions and answers about the passage.'),
@@ -67,12 +67,12 @@ function about(passage: string, wish: string): ChatPrompt {
   const messageWith = (words: string): ChatMessage => {
     return { role: 'user', content: `Text: ${passage.trim()}\n\n${words}`, markup: false };
   };
-  return { ...said([messageWith(wish)]), opening: [messageWith('')] };
+  return { ...said([messageWith(wish)]), sharedBeginning: [messageWith('')] };
 }
 
 function afterPassage(passage: string, wish: string): ChatPrompt {
   const messagesWith = (words: string): ChatMessage[] => [passageMessage(passage), user(words)];
-  return { ...said(messagesWith(wish)), opening: messagesWith('') };
+  return { ...said(messagesWith(wish)), sharedBeginning: messagesWith('') };
 }
 
 /**

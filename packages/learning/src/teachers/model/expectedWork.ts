@@ -39,7 +39,10 @@ const counted = {
   listRounds: 2,
   /** Share of the asked questions that are likely and new. */
   distinctShare: 0.8,
-  /** Tokens of a prompt that are read beside passage and question: the wish and the template's marks. */
+  /**
+   * Tokens of a prompt that are read beside passage and question: the wish and the template's marks. Counted when the
+   * end of the passage was read again as well, so it is the most.
+   */
   promptTokens: 14,
   /** Tokens written in one call. */
   sentenceListTokens: 14,
