@@ -43,10 +43,14 @@ export class Collector {
   static async open(): Promise<Collector> {
     const collector = new Collector(
       createServer((request, response) => {
-        void text(request).then((body) => {
-          collector.#receive(request.url ?? '', request.headers, body);
-          response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-        });
+        // A caller that dies within its request has asked for nothing.
+        void text(request).then(
+          (body) => {
+            collector.#receive(request.url ?? '', request.headers, body);
+            response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+          },
+          () => response.destroy(),
+        );
       }).listen(0, '127.0.0.1'),
     );
     await once(collector.#server, 'listening');

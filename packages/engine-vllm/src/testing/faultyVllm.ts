@@ -54,14 +54,18 @@ export async function startFaultyVllm(engine: Engine, contextLength: number): Pr
   let closed = 0;
   const server = http.createServer((message, response) => {
     response.once('close', () => (closed += response.writableFinished ? 0 : 1));
-    void text(message).then(async (body) => {
-      const path = message.url ?? '';
-      const request = { path, body: body === '' ? {} : (JSON.parse(body) as SeenRequest['body']) };
-      if (message.method === 'POST') requests.push(request);
-      if (faulty.fault(response, request)) return;
-      const [status, answer] = await answerTo(request);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
+    // A caller that dies within its request has asked for nothing.
+    void text(message).then(
+      async (body) => {
+        const path = message.url ?? '';
+        const request = { path, body: body === '' ? {} : (JSON.parse(body) as SeenRequest['body']) };
+        if (message.method === 'POST') requests.push(request);
+        if (faulty.fault(response, request)) return;
+        const [status, answer] = await answerTo(request);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      },
+      () => response.destroy(),
+    );
   });
   const answerTo = async ({ path, body }: SeenRequest): Promise<readonly [number, unknown]> => {
     if (path === '/health') return [200, null];

@@ -37,14 +37,18 @@ const bodySchema = z.strictObject({
 export async function startFaultyTeacher(reply: TeacherReply): Promise<FaultyTeacher> {
   const requests: TeacherRequest[] = [];
   const server = http.createServer((message, response) => {
-    void text(message).then((body) => {
-      const { model, max_tokens, messages } = bodySchema.parse(JSON.parse(body));
-      const asked = messages.map(({ content }) => content).join('\n');
-      const { authorization } = message.headers;
-      const request = { path: message.url ?? '', authorization, model, max_tokens, asked, body };
-      requests.push(request);
-      teacher.reply(response, request);
-    });
+    // A caller that dies within its request has asked for nothing.
+    void text(message).then(
+      (body) => {
+        const { model, max_tokens, messages } = bodySchema.parse(JSON.parse(body));
+        const asked = messages.map(({ content }) => content).join('\n');
+        const { authorization } = message.headers;
+        const request = { path: message.url ?? '', authorization, model, max_tokens, asked, body };
+        requests.push(request);
+        teacher.reply(response, request);
+      },
+      () => response.destroy(),
+    );
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;

@@ -24,14 +24,18 @@ const webhookSecret = 'whsec_of_a_stand_in';
 export async function startStubStripe(): Promise<StubStripe> {
   const sessions: StubStripe['sessions'] = [];
   const server = http.createServer((message, response) => {
-    void text(message).then((body) => {
-      if (message.method === 'GET') sendPage(response, sessions.at(-1)?.fields.get('success_url') ?? '');
-      else if (stub.fault === null) {
-        sessions.push({ key: message.headers.authorization ?? '', fields: new Map(new URLSearchParams(body)) });
-        const id = `cs_test_${sessions.length}`;
-        sendJson(response, 200, { id, object: 'checkout.session', url: `${apiUrl}/pay/${id}` });
-      } else sendJson(response, stub.fault, { error: { type: 'api_error', message: 'a secret of the server' } });
-    });
+    // A caller that dies within its request has asked for nothing.
+    void text(message).then(
+      (body) => {
+        if (message.method === 'GET') sendPage(response, sessions.at(-1)?.fields.get('success_url') ?? '');
+        else if (stub.fault === null) {
+          sessions.push({ key: message.headers.authorization ?? '', fields: new Map(new URLSearchParams(body)) });
+          const id = `cs_test_${sessions.length}`;
+          sendJson(response, 200, { id, object: 'checkout.session', url: `${apiUrl}/pay/${id}` });
+        } else sendJson(response, stub.fault, { error: { type: 'api_error', message: 'a secret of the server' } });
+      },
+      () => response.destroy(),
+    );
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -47,13 +47,17 @@ export async function startFaultyTrainer(
   let state: Uint8Array = new Uint8Array();
   let steps = 0;
   const server = http.createServer((message, response) => {
-    void buffer(message).then((body) => {
-      const request = { method: message.method ?? '', path: message.url ?? '', body };
-      requests.push(request);
-      if (faulty.fault(response, request)) return;
-      const [status, content] = answerTo(request);
-      response.writeHead(status).end(content instanceof Uint8Array ? content : JSON.stringify(content));
-    });
+    // A caller that dies within its request has asked for nothing.
+    void buffer(message).then(
+      (body) => {
+        const request = { method: message.method ?? '', path: message.url ?? '', body };
+        requests.push(request);
+        if (faulty.fault(response, request)) return;
+        const [status, content] = answerTo(request);
+        response.writeHead(status).end(content instanceof Uint8Array ? content : JSON.stringify(content));
+      },
+      () => response.destroy(),
+    );
   });
   const answerTo = ({ method, path, body }: SeenRequest): readonly [number, unknown] => {
     if (path === '/') return [200, descriptionOf(model, faulty.session !== null, maxStateBytes)];
