@@ -78,8 +78,12 @@ async function runTests(files) {
   console.log(`  … ${files.length} test files on ${given ? 'the given' : 'an embedded'} PostgreSQL`);
   try {
     return await new Promise((resolve) => {
-      // This reporter repeats what failed at the end, where a log of thousands of lines is read first.
-      const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=2'];
+      // These reporters repeat what failed at the end, where a log of thousands of lines is read first.
+      const reporters = ['spec', './scripts/lib/strayErrors.mjs'].flatMap((reporter) => [
+        `--test-reporter=${reporter}`,
+        '--test-reporter-destination=stdout',
+      ]);
+      const options = ['--enable-source-maps', '--test', ...reporters, '--test-concurrency=2'];
       const child = spawn(process.execPath, [...options, ...files], {
         cwd: root,
         stdio: ['ignore', 'inherit', 'inherit'],
