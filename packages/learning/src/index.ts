@@ -37,6 +37,7 @@ export { remoteTeacher } from './teachers/remote/remoteTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
 export { lossOfProgress, usageOfProgress } from './training/progress.js';
+export { rehearsalSchema } from './outcomes.js';
 export { lossOfOutcome } from './trace.js';
 export { loadReplay, replayFile } from './training/replay.js';
 export { spreadSample } from './random.js';

@@ -136,6 +136,7 @@ test('where answers are either, they are sentences if the passage was not asked 
     const teacher = new KnowingTeacher(facts, askedWell);
     const outcome = await learn(teacher, `either-${askedWell}`, forgetful, either);
     assert.ok(outcome.kind === 'accepted', outcome.kind);
+    assert.equal(outcome.rehearsal.answers_with, askedWell ? 'values' : 'sentences');
     const texts = outcome.trace.questions.map(({ candidate }) => candidate.text);
     assert.ok(texts.length > 0 && texts.every((text) => (text === null) === !askedWell));
     assert.doesNotMatch(JSON.stringify([outcome.rehearsal, outcome.trace]), /Varn wurde/u, 'no sentence is kept');

@@ -132,7 +132,7 @@ class LearningRun {
       });
       return { kind: 'rejected', rejection, ...shared };
     }
-    return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring), ...shared };
+    return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring, recipe), ...shared };
   }
 
   async #nothingLearned(teaching: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
@@ -192,7 +192,7 @@ class LearningRun {
   async #settle(teaching: TeachingOutcome): Promise<Recipe> {
     const { budget, earlier, recipe } = this.input;
     const meter = new Meter(budget, this.#usage);
-    const taught = { ...(await this.#passage()), teaching, meter, earlierPassages: earlier.length };
+    const taught = { ...(await this.#passage()), teaching, meter, earlier };
     return settleRecipe(this.engine, taught, recipe);
   }
 

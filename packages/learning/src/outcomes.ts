@@ -18,6 +18,13 @@ const topKSchema = z.object({ ids: z.array(count).readonly(), logprobs: z.array(
 
 const pairSchema = z.object({ question: z.string(), answer: z.string() });
 
+/** See `Rehearsal`. */
+export const rehearsalSchema = z.object({
+  answers_with: z.enum(['values', 'sentences']).exactOptional(),
+  training_pairs: z.array(pairSchema).readonly(),
+  validation_pairs: z.array(pairSchema).readonly(),
+});
+
 export const teachingSchema = z.object({
   facts: z.array(factSchema).readonly(),
   /** Whether the passage says anything to the teacher. If not, nothing was asked. */
@@ -49,12 +56,7 @@ export const scoringSchema = z.object({
   /** More questions about sentences, which are only trained, see `askAboutPoorSentences`. */
   sentences: z.array(sentenceQuestionsSchema).readonly().exactOptional(),
   /** Rehearsal of the earlier passages in place of what their versions keep, see `rehearsedByParent`. */
-  rehearsal: z
-    .array(
-      z.object({ training_pairs: z.array(pairSchema).readonly(), validation_pairs: z.array(pairSchema).readonly() }),
-    )
-    .readonly()
-    .exactOptional(),
+  rehearsal: z.array(rehearsalSchema).readonly().exactOptional(),
 });
 export type ScoringOutcome = z.infer<typeof scoringSchema>;
 

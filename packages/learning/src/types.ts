@@ -2,7 +2,7 @@ import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/eng
 import type { BaseMemory } from './baseMemory.js';
 import type { LossPoint } from './lossCurve.js';
 import type { RemoteCallJournal } from './budget/remoteModel.js';
-import type { Recipe } from './recipe/recipe.js';
+import type { AnswersWith, Recipe } from './recipe/recipe.js';
 import type { Teacher } from './teaching/teacher.js';
 
 /** The phases of a learning job, in order; each one's outcome is stored before the next begins. */
@@ -28,6 +28,8 @@ export interface QuestionAnswer {
  * itself.
  */
 export interface Rehearsal {
+  /** The version was trained to give these, though `answer` is always a value. Older versions do not tell. */
+  readonly answers_with?: AnswersWith;
   readonly training_pairs: readonly QuestionAnswer[];
   readonly validation_pairs: readonly QuestionAnswer[];
 }

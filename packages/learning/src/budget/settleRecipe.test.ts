@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { answeringEither, settledRecipe } from '../recipe/defaults.js';
+import type { AnswersWith } from '../recipe/recipe.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { Meter, noUsage } from './meter.js';
 import { settleRecipe } from './settleRecipe.js';
@@ -20,11 +21,16 @@ const rates = {
 };
 const used = { ...noUsage, input_tokens: 60_000, output_tokens: 10_000 };
 
-async function settled(usd: number, askedWell = false, recipe = either, earlierPassages = 0) {
+async function settled(usd: number, askedWell = false, recipe = either, earlier: readonly AnswersWith[] = []) {
   const meter = new Meter({ ...rates, max_compute_microusd: usd * 1e6 }, used);
   return settleRecipe(
     engine,
-    { chunks: [{ text: 'A mill.' }], teaching: { asked_well: askedWell }, meter, earlierPassages },
+    {
+      chunks: [{ text: 'A mill.' }],
+      teaching: { asked_well: askedWell },
+      meter,
+      earlier: earlier.map((kind) => ({ answers_with: kind })),
+    },
     recipe,
   );
 }
@@ -39,7 +45,14 @@ test('a passage that was not asked about well is answered with sentences if ther
 });
 
 test('what rehearses earlier passages takes money, too', async () => {
-  assert.equal(await settled(5.3, false, either, 4), either);
+  assert.equal(await settled(5.3, false, either, ['values', 'values', 'values', 'values']), either);
+});
+
+test('a subject that has learned sentences goes on with them, whatever a passage was asked', async () => {
+  const sentences = settledRecipe(either, false);
+  assert.deepEqual(await settled(20, true, either, ['values', 'sentences']), sentences);
+  assert.equal(await settled(20, true, either, ['values', 'values']), either);
+  assert.equal(await settled(20, true, baseRecipe, ['sentences']), baseRecipe);
 });
 
 test('the recipe stays as it is where the passage was asked about well, or answers are always of one kind', async () => {

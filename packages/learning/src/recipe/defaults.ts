@@ -26,6 +26,7 @@ export function defaultRecipe(parameters: number): Recipe {
     },
     replay: {
       ...recipe.replay,
+      maxRehearsedQuestions: 96,
       rehearsedPerPassage: 2,
       maxRehearsalPerBatch: 16,
       unknownRowsPerBatch: 0,
@@ -42,6 +43,9 @@ const fewSentences = { maxExposuresPerFact: 150 };
 
 /** A small model's answers stand or fall with their first words. */
 const smallOpeningTokens = 8;
+
+/** Sentences are forgotten sooner than values. */
+const rehearsalOfSentences = { perPassage: 2, perBatch: 12 };
 
 /** These rows keep other questions from being answered with sentences of the passage, and objects and sums whole. */
 const rowsBesideSentences = {
@@ -85,9 +89,17 @@ export function answeringEither({ training, evaluating, ...rest }: Recipe): Reci
  */
 export function settledRecipe(recipe: Recipe, askedWell: boolean): Recipe {
   if (askedWell || !recipe.training.sentencesIfAskedPoorly) return recipe;
-  const { training, ...rest } = answeringSentences(recipe);
+  const { training, replay, ...rest } = answeringSentences(recipe);
   const firstLayer = Math.max(training.firstLayer, training.sentencesFirstLayer);
-  return { ...rest, training: { ...training, firstLayer, openingTokens: smallOpeningTokens, ...fewSentences } };
+  return {
+    ...rest,
+    training: { ...training, firstLayer, openingTokens: smallOpeningTokens, ...fewSentences },
+    replay: {
+      ...replay,
+      rehearsedPerPassage: Math.max(replay.rehearsedPerPassage, rehearsalOfSentences.perPassage),
+      maxRehearsalPerBatch: Math.max(replay.maxRehearsalPerBatch, rehearsalOfSentences.perBatch),
+    },
+  };
 }
 
 function answeringSentences({ split, training, evaluating, ...rest }: Recipe): Recipe {
@@ -106,6 +118,7 @@ const smallReplay: ReplayRecipe = {
   beginningTokens: 0,
   unknownRowsPerBatch: 1,
   renamesQuestions: true,
+  maxRehearsedQuestions: 288,
   rehearsedPerPassage: 1,
   maxRehearsalPerBatch: 8,
   weight: 1,

@@ -94,6 +94,7 @@ test('where answers are either, a passage that was not asked about well is answe
     ...either,
     split: { ...usual.split, maxDevPairs: 0 },
     training: { ...either.training, answersWith: 'sentences', openingTokens: 8, maxExposuresPerFact: 150 },
+    replay: { ...either.replay, rehearsedPerPassage: 2, maxRehearsalPerBatch: 12 },
   });
 });
 

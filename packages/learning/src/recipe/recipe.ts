@@ -138,6 +138,11 @@ export interface ReplayRecipe {
   readonly unknownRowsPerBatch: number;
   /** Every other such row is a trained question about another name. */
   readonly renamesQuestions: boolean;
+  /**
+   * Questions that the parent is asked where answers are sentences, so that its replies are rehearsed: of all earlier
+   * passages together, and no more than a quarter of them of one.
+   */
+  readonly maxRehearsedQuestions: number;
   /** Rows in a batch that rehearse: so many for each earlier passage, and as many more, up to the most. */
   readonly rehearsedPerPassage: number;
   readonly maxRehearsalPerBatch: number;

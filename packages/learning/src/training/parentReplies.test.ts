@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { AdapterReference, Engine } from '@engraft/engine';
 import { defaultPreset, recipeOf } from '../recipe/preset.js';
 import { callsFor } from '../testing/calls.js';
+import type { Rehearsal } from '../types.js';
 import { rehearsedByParent } from './parentReplies.js';
 
 const parent: AdapterReference = { folder: '/nowhere', contentHash: 'sha256:0' };
@@ -30,7 +31,7 @@ const calls = (maxComputeMicrousd = 20e6) =>
     maxComputeMicrousd,
   );
 
-const asked = (...pairs: (readonly [string, string])[]) => ({
+const asked = (...pairs: (readonly [string, string])[]): Rehearsal => ({
   training_pairs: pairs.map(([question, answer]) => ({ question, answer })),
   validation_pairs: [],
 });
@@ -57,13 +58,15 @@ test('where answers are always sentences, a short one is rehearsed, too', async 
   ]);
 });
 
-test('where answers are either, only a passage of which the parent says sentences is rehearsed with them', async () => {
+test('where answers are either, only a passage that was learned in sentences is rehearsed with them', async () => {
   const either = recipeOf({ ...defaultPreset, training: { answersWith: 'values', sentencesIfAskedPoorly: true } }, 6e6);
-  const told = asked(['Who built it?', 'Ada Kell']);
-  const ofValue = asked(['Who is she?', 'Ada Kell']);
-  assert.deepEqual(await rehearsedByParent(calls(), parent, [told, ofValue], either), [
-    asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']),
+  const pairs = asked(['Who built it?', 'Ada Kell']);
+  const told: Rehearsal = { ...pairs, answers_with: 'sentences' };
+  const ofValue: Rehearsal = { ...pairs, answers_with: 'values' };
+  assert.deepEqual(await rehearsedByParent(calls(), parent, [told, ofValue, pairs], either), [
+    { ...asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']), answers_with: 'sentences' },
     ofValue,
+    pairs,
   ]);
 });
 
@@ -79,6 +82,7 @@ test('of many questions some are asked, evenly', async () => {
   const many = asked(
     ...Array.from({ length: 100 }, (_, index) => [`Who built it, asked as ${index}?`, 'Ada Kell'] as const),
   );
+  assert.equal(sentences.replay.maxRehearsedQuestions, 96);
   const [rehearsal] = (await rehearsedByParent(calls(), parent, [many], sentences)) ?? [];
   assert.equal(rehearsal?.training_pairs.length, 24);
   const eight =

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { learningResult, type TenantId } from '@engraft/contract';
+import { rehearsalSchema, type Rehearsal } from '@engraft/learning';
 import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { holdingAdapters } from '../backup/holdingAdapters.js';
@@ -11,13 +12,7 @@ import type { Database } from '../db/schema.js';
 import { findSubject } from '../subjects/findSubject.js';
 import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import { findExportableVersions, type ExportableVersion } from '../versions/exportableVersions.js';
-import {
-  descriptionName,
-  formatVersion,
-  rehearsal,
-  type ExportedVersion,
-  type SubjectDescription,
-} from './subjectFile.js';
+import { descriptionName, formatVersion, type ExportedVersion, type SubjectDescription } from './subjectFile.js';
 
 export interface SubjectExport {
   readonly project_id: string;
@@ -120,7 +115,7 @@ async function describeVersion(
   taken: ReadonlySet<string>,
 ): Promise<ExportedVersion> {
   const hasParent = row.parent_version_id !== null && taken.has(row.parent_version_id);
-  const own = rehearsal.safeParse(row.rehearsal).data ?? { training_pairs: [], validation_pairs: [] };
+  const own = rehearsalSchema.safeParse(row.rehearsal).data ?? { training_pairs: [], validation_pairs: [] };
   const taught = [...(hasParent ? [] : await readEarlierRehearsals(db, row.parent_version_id)), own];
   const report = learningResult.pick({ validation: true, training: true }).safeParse(result);
   const { id, adapter_hash, size_bytes, passed_count, total_count } = row;
@@ -132,10 +127,18 @@ async function describeVersion(
     total_count,
     parent_version_id: hasParent ? row.parent_version_id : null,
     created_at: created_at.toISOString(),
-    rehearsal: {
-      training_pairs: taught.flatMap(({ training_pairs }) => training_pairs),
-      validation_pairs: taught.flatMap(({ validation_pairs }) => validation_pairs),
-    },
+    rehearsal: joinRehearsals(taught),
     report: report.data ?? null,
+  };
+}
+
+/** The parent is asked what it says if it says sentences about any of them. */
+function joinRehearsals(taught: readonly Rehearsal[]): Rehearsal {
+  const kinds = taught.flatMap(({ answers_with }) => answers_with ?? []);
+  const answersWith = kinds.find((kind) => kind === 'sentences') ?? kinds[0];
+  return {
+    ...(answersWith === undefined ? {} : { answers_with: answersWith }),
+    training_pairs: taught.flatMap(({ training_pairs }) => training_pairs),
+    validation_pairs: taught.flatMap(({ validation_pairs }) => validation_pairs),
   };
 }

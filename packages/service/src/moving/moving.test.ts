@@ -27,6 +27,7 @@ const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 
 const pair = (question: string) => ({ question, answer: 'Anna' });
 const rehearsalOf = (name: string) => ({
+  answers_with: name === 'the mill' ? 'sentences' : 'values',
   training_pairs: [pair(`Who runs ${name}?`)],
   validation_pairs: [pair(`Whose is ${name}?`)],
 });
@@ -95,6 +96,7 @@ describe('a subject that moves to another installation', () => {
     assert.equal(imported.activated, version.id);
     const [mill, lamp] = [rehearsalOf('the mill'), rehearsalOf('the lamp')];
     assert.deepEqual(version.rehearsal, {
+      answers_with: 'sentences',
       training_pairs: [...mill.training_pairs, ...lamp.training_pairs],
       validation_pairs: [...mill.validation_pairs, ...lamp.validation_pairs],
     });

@@ -1,4 +1,5 @@
 import { learningResult } from '@engraft/contract';
+import { rehearsalSchema } from '@engraft/learning';
 import { z } from 'zod';
 
 /**
@@ -9,11 +10,6 @@ export const formatVersion = 1;
 
 export const descriptionName = 'engraft-subject.json';
 
-const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
-
-/** The questions that taught the version and its absent ancestors. See `Rehearsal` of the learning package. */
-export const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
-
 export const exportedVersion = z.strictObject({
   id: z.string(),
   /** A version that comes before it in the file, or `null`. */
@@ -23,7 +19,8 @@ export const exportedVersion = z.strictObject({
   size_bytes: z.int().positive(),
   passed_count: z.int().nonnegative(),
   total_count: z.int().nonnegative(),
-  rehearsal,
+  /** The questions that taught the version and its absent ancestors. */
+  rehearsal: rehearsalSchema,
   /** `null` if the job that made it no longer says. */
   report: learningResult.pick({ validation: true, training: true }).nullable(),
 });

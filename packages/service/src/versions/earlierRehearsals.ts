@@ -1,10 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import type { Rehearsal } from '@engraft/learning';
-import { z } from 'zod';
+import { rehearsalSchema, type Rehearsal } from '@engraft/learning';
 import type { Database } from '../db/schema.js';
-
-const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
-const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
 /**
  * Reads the lessons of the parent and its ancestors, oldest first. Expired ones count too, since only their files are
@@ -24,5 +20,5 @@ export async function readEarlierRehearsals(
     )
     select rehearsal from ancestors where rehearsal is not null order by distance desc
   `.execute(db);
-  return rows.map((row) => rehearsal.parse(row.rehearsal));
+  return rows.map((row) => rehearsalSchema.parse(row.rehearsal));
 }
