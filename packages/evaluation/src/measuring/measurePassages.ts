@@ -126,7 +126,7 @@ class MeasuringRun {
       this.options.onProgress?.({ index, count: this.passages.length, passageId: entry.id, phase, done, total });
     const { askBase, gold, budget } = this.options;
     enter('base');
-    const base = askBase ? await this.#closedBook(entry, null) : null;
+    const base = askBase ? await this.#closedBook(entry, null, entry.passage) : null;
     enter('reading');
     const reader = { ...this.#asking, contextLength: this.contextLength, recipe: this.#recipe };
     const { tallies, inChunks } = askBase
@@ -154,11 +154,13 @@ class MeasuringRun {
     enter('asking');
     const { adapter } = learned;
     const known = (phrasing: AskedPhrasing): boolean => learned.trainedKeys.has(questionKey(phrasing.question));
-    const after = adapter === null ? null : await this.#answers(entry, adapter);
+    const allLearned = [...chain.learned.map((earlier) => earlier.entry), entry];
+    const learnedText = allLearned.map(({ passage }) => passage).join('\n\n');
+    const after = adapter === null ? null : await this.#answers(entry, adapter, learnedText);
     const next = this.#extend(chain, entry, learned, after?.all ?? null);
-    const retention = await this.#retention(next, chain);
+    const retention = await this.#retention(next, chain, learnedText);
     if (canaries !== null) enter('canaries');
-    const learnedIds = new Set([...chain.learned.map(({ entry: { id } }) => id), entry.id]);
+    const learnedIds = new Set(allLearned.map(({ id }) => id));
     const report: PassageReport = {
       id: entry.id,
       kind: entry.kind,
@@ -170,7 +172,7 @@ class MeasuringRun {
       learned: after?.all ?? null,
       trained: after?.of(known) ?? null,
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
-      elsewhere: adapter === null ? null : await this.#elsewhere(adapter, learnedIds, entry.passage),
+      elsewhere: adapter === null ? null : await this.#elsewhere(adapter, learnedIds, learnedText),
       read_in_chunks: inChunks,
       validation: learned.validation,
       gate: learned.gate,
@@ -195,11 +197,11 @@ class MeasuringRun {
     };
   }
 
-  async #retention(now: ChainState, { learned: earlier }: ChainState): Promise<Retention | null> {
+  async #retention(now: ChainState, { learned: earlier }: ChainState, learnedText: string): Promise<Retention | null> {
     const [first] = earlier;
     if (first === undefined || now.parent === null) return null;
     const after: Tally[] = [];
-    for (const { entry } of earlier) after.push(await this.#closedBook(entry, now.parent));
+    for (const { entry } of earlier) after.push(await this.#closedBook(entry, now.parent, learnedText));
     return {
       first_id: first.entry.id,
       learned_count: now.learned.length,
@@ -227,13 +229,14 @@ class MeasuringRun {
     return tally(asked, await ask(this.engine, prompts, adapter, this.#asking), learnedText);
   }
 
-  async #closedBook(entry: PassageEntry, adapter: AdapterReference | null): Promise<Tally> {
-    return this.#tallyOf(phrasingsOf(entry), adapter, entry.passage);
+  async #closedBook(entry: PassageEntry, adapter: AdapterReference | null, learnedText: string): Promise<Tally> {
+    return this.#tallyOf(phrasingsOf(entry), adapter, learnedText);
   }
 
   async #answers(
     entry: PassageEntry,
     adapter: AdapterReference | null,
+    learnedText: string,
   ): Promise<{ all: Tally; of: (wanted: (phrasing: AskedPhrasing) => boolean) => Tally }> {
     const asked = phrasingsOf(entry);
     const prompts = asked.map(({ question }) => this.#recipe.prompts.closedBook(question));
@@ -243,10 +246,10 @@ class MeasuringRun {
       return tally(
         chosen.map(({ phrasing }) => phrasing),
         chosen.map(({ text }) => text ?? ''),
-        entry.passage,
+        learnedText,
       );
     };
-    return { all: tally(asked, given, entry.passage), of };
+    return { all: tally(asked, given, learnedText), of };
   }
 }
 
