@@ -52,8 +52,7 @@ const rowsBesideSentences = {
   exactRowsPerBatch: 1,
   beginningRowsPerBatch: 4,
   beginningTokens: 12,
-  unknownRowsPerBatch: 2,
-  renamesQuestions: true,
+  unknownRowsPerBatch: 1,
 };
 
 /**

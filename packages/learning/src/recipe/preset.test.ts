@@ -71,8 +71,7 @@ test('sentences as answers need room, a training that nothing stops, and rows th
       exactRowsPerBatch: 1,
       beginningRowsPerBatch: 4,
       beginningTokens: 12,
-      unknownRowsPerBatch: 2,
-      renamesQuestions: true,
+      unknownRowsPerBatch: 1,
     },
     evaluating: { ...usual.evaluating, maxAnswerTokens: 96 },
   });
