@@ -28,7 +28,7 @@ export interface QuestionAnswer {
  * itself.
  */
 export interface Rehearsal {
-  /** The version was trained to give these, though `answer` is always a value. Older versions do not tell. */
+  /** The kind of answers that was trained. `answer` is a value in any case. Older versions do not tell. */
   readonly answers_with?: AnswersWith;
   readonly training_pairs: readonly QuestionAnswer[];
   readonly validation_pairs: readonly QuestionAnswer[];

@@ -139,8 +139,8 @@ export interface ReplayRecipe {
   /** Every other such row is a trained question about another name. */
   readonly renamesQuestions: boolean;
   /**
-   * Questions that the parent is asked where answers are sentences, so that its replies are rehearsed: of all earlier
-   * passages together, and no more than a quarter of them of one.
+   * The most questions that the parent is asked about all passages that it answers with sentences. Its replies are
+   * rehearsed. At most a quarter of the questions are about one passage.
    */
   readonly maxRehearsedQuestions: number;
   /** Rows in a batch that rehearse: so many for each earlier passage, and as many more, up to the most. */

@@ -132,7 +132,7 @@ async function describeVersion(
   };
 }
 
-/** The parent is asked what it says if it says sentences about any of them. */
+/** One passage with sentences makes them all so, since only then later learning asks the version for its sentences. */
 function joinRehearsals(taught: readonly Rehearsal[]): Rehearsal {
   const kinds = taught.flatMap(({ answers_with }) => answers_with ?? []);
   const answersWith = kinds.find((kind) => kind === 'sentences') ?? kinds[0];
