@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../engine.js';
 import { randomWeights, tinyConfig, readerOf } from '../testing/fixtures.js';
 import { ropeCos, ropeSin, weightFeeds } from './inputs.js';
@@ -59,6 +60,36 @@ test('only what is looked up is in memory, the rest while somebody uses it and f
   (await shared.use()).release();
   assert.equal(reader.reads.length, 3);
 });
+
+test('memory goes back to the system as soon as the weights are forgotten', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  // What the test before forgot is collected now.
+  await setImmediate();
+  const collections = withCollector(t);
+  const shared = await SharedWeights.open(tinyConfig, new WatchedReader(), { idleMs: 1000 });
+  const { release } = await shared.use();
+  release();
+  t.mock.timers.tick(999);
+  await setImmediate();
+  assert.equal(collections.count, 0);
+  t.mock.timers.tick(1);
+  await setImmediate();
+  assert.equal(collections.count, 1);
+});
+
+/** Counts the garbage collections that are asked for, of which V8 would do none in a process without `--expose-gc`. */
+function withCollector(t: TestContext): { count: number } {
+  const collections = { count: 0 };
+  const { gc } = globalThis;
+  globalThis.gc = async () => {
+    collections.count += 1;
+    return Promise.resolve();
+  };
+  t.after(() => {
+    globalThis.gc = gc;
+  });
+  return collections;
+}
 
 test('weights that could not be read are read again by who asks next', async () => {
   const reader = new WatchedReader();

@@ -2,6 +2,7 @@ import { EngineError } from '../engine.js';
 import { machineMemory } from '../support/machineMemory.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import type { Tensor } from '../onnx/tensor.js';
+import { collectGarbage } from '../support/collectGarbage.js';
 import { sharedFloats } from '../support/threadMemory.js';
 import { elementCount } from '../support/numbers.js';
 import type { DecoderConfig } from './config.js';
@@ -21,8 +22,8 @@ import {
   type WeightTensor,
 } from './weights.js';
 
-/** Scoring comes in bursts. The weights stay in memory between them. */
-const defaultIdleMs = 60_000;
+/** Scoring comes in bursts. The weights stay in memory between them, but not for long beside a training. */
+const defaultIdleMs = 10_000;
 
 export interface SharedWeightsOptions {
   readonly idleMs?: number;
@@ -46,7 +47,7 @@ export interface WeightsInUse {
 
 /**
  * A model's weights, with float32 or quantised matrices. They are in memory while scoring or training uses them and for
- * a minute after. Generation has arranged copies of its own and needs only the tables besides.
+ * ten seconds after. Generation has arranged copies of its own and needs only the tables besides.
  */
 export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
@@ -140,7 +141,13 @@ export class SharedWeights {
   private release(): void {
     this.users -= 1;
     if (this.users > 0) return;
-    this.forgetting = setTimeout(() => (this.loaded = undefined), this.idleMs).unref();
+    this.forgetting = setTimeout(() => this.forget(), this.idleMs).unref();
+  }
+
+  private forget(): void {
+    this.loaded = undefined;
+    // What the caller has let go of can be collected when its microtasks are done.
+    setImmediate(collectGarbage);
   }
 }
 

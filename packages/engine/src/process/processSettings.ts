@@ -12,8 +12,11 @@ const smallYoungGeneration = '--max-semi-space-size=1';
  */
 const smallHeap = '--optimize-for-size';
 
+/** See `collectGarbage`. */
+const collectsWhenAsked = '--expose-gc';
+
 /** The last argument leaves warnings to the host, which logs them. */
-export const nodeArguments: readonly string[] = [smallYoungGeneration, smallHeap, '--no-warnings'];
+export const nodeArguments: readonly string[] = [smallYoungGeneration, smallHeap, collectsWhenAsked, '--no-warnings'];
 
 /**
  * For GNU's C library: pieces of memory from 128 KiB on are mapped one by one, and given back when freed. By default
