@@ -63,18 +63,22 @@ test('only what is looked up is in memory, the rest while somebody uses it and f
 
 test('memory goes back to the system as soon as the weights are forgotten', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  // What the test before forgot is collected now.
-  await setImmediate();
   const collections = withCollector(t);
   const shared = await SharedWeights.open(tinyConfig, new WatchedReader(), { idleMs: 1000 });
+  const freed: number[] = [];
+  shared.whenForgotten(() => Promise.resolve(void freed.push(collections.count)));
   const { release } = await shared.use();
   release();
   t.mock.timers.tick(999);
   await setImmediate();
-  assert.equal(collections.count, 0);
+  assert.deepEqual([freed, collections.count], [[], 0]);
   t.mock.timers.tick(1);
   await setImmediate();
-  assert.equal(collections.count, 1);
+  assert.deepEqual(
+    [freed, collections.count],
+    [[0], 1],
+    'first what is of use with the weights, then both are collected',
+  );
 });
 
 /** Counts the garbage collections that are asked for, of which V8 would do none in a process without `--expose-gc`. */

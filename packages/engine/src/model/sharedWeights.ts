@@ -53,6 +53,7 @@ export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
   private users = 0;
   private forgetting: NodeJS.Timeout | undefined;
+  private readonly onForgotten = new Set<() => Promise<void>>();
 
   private constructor(
     private readonly config: DecoderConfig,
@@ -81,6 +82,11 @@ export class SharedWeights {
     await reader.read(new Map([[embeddingName, data]]));
     const codes = inIntegers && quantized === undefined;
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized, codes);
+  }
+
+  /** Calls `free` whenever the weights are forgotten, for what is of use with them only. */
+  whenForgotten(free: () => Promise<void>): void {
+    this.onForgotten.add(free);
   }
 
   /** Whether all weights are in memory or being read. */
@@ -141,13 +147,13 @@ export class SharedWeights {
   private release(): void {
     this.users -= 1;
     if (this.users > 0) return;
-    this.forgetting = setTimeout(() => this.forget(), this.idleMs).unref();
+    this.forgetting = setTimeout(() => void this.forget(), this.idleMs).unref();
   }
 
-  private forget(): void {
+  private async forget(): Promise<void> {
     this.loaded = undefined;
-    // What the caller has let go of can be collected when its microtasks are done.
-    setImmediate(collectGarbage);
+    await Promise.all([...this.onForgotten].map((free) => free()));
+    collectGarbage();
   }
 }
 

@@ -15,10 +15,11 @@ export class SessionCache<Key> {
     return session;
   }
 
-  /** Call it only when nothing uses the sessions any more. */
+  /** Call it only when nothing uses the sessions any more. Who asks for one afterwards gets a new one. */
   async close(): Promise<void> {
-    const outcomes = await Promise.allSettled(this.sessions.values());
+    const sessions = [...this.sessions.values()];
     this.sessions.clear();
+    const outcomes = await Promise.allSettled(sessions);
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.release();
   }
 }

@@ -35,7 +35,10 @@ export class Scorer {
   constructor(
     private readonly model: LoadedModel,
     private readonly limits: ScoreLimits = defaultScoreLimits,
-  ) {}
+  ) {
+    // Each session keeps the memory of its largest run. While anything is scored, the weights are in use.
+    model.weights.whenForgotten(() => this.sessions.close());
+  }
 
   /**
    * Scores in batches of similar length, each bounded in tokens, logits and memory.
