@@ -1,7 +1,7 @@
 import type { CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { factorConstants, type Feeds } from '../model/inputs.js';
-import { isQuantized, type MatrixFormat } from '../model/quantization.js';
+import type { MatrixFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
@@ -31,13 +31,10 @@ export interface GradientInputs {
 }
 
 /**
- * Most tokens of a run whose graph has no constants, because each run arranges the matrices anew. Fewer were slower,
- * and twice as many took twice the memory.
+ * Most tokens of a run whose graph has no constants. Each run arranges the matrices anew, so shorter ones are slower.
+ * Longer ones take more memory, and are hardly faster where only some layers are trained.
  */
-const runTokensWithoutConstants = 512;
-
-/** The bound for matrices in blocks. It is smaller, because blocks are for machines with little memory. */
-const runTokensInBlocks = 256;
+const runTokensWithoutConstants = 256;
 
 /** The loss and gradient of a batch, computed whole or layer by layer, by one thread or by two. */
 export class BatchGradients {
@@ -90,7 +87,6 @@ export class BatchGradients {
   }
 
   private runBounds(): BatchOptions {
-    if (isQuantized(this.inputs.format)) return { maxRunTokens: runTokensInBlocks };
     return this.constants === undefined ? { maxRunTokens: runTokensWithoutConstants } : {};
   }
 

@@ -38,7 +38,7 @@ const small = randomExamples(3, 9);
 for (const [how, maxActivationBytes, largest, largestRuns] of [
   ['with constants', 64 * bytes, largestDifference, 6],
   // More examples would not fit within this bound.
-  ['without constants', 64 * bytes - 1, randomExamples(30, 40), 2],
+  ['without constants', 64 * bytes - 1, randomExamples(30, 40), 3],
 ] as const) {
   test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
     const folder = await temporaryFolder(t);
