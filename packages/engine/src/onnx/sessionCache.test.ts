@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { Session } from './session.js';
 import { Scorer } from '../scoring/scorer.js';
 import { SharedWeights } from '../model/sharedWeights.js';
@@ -27,6 +28,24 @@ test('simultaneous first calls make one session, which closing frees', async (t)
   const release = t.mock.method(session, 'release');
   await scorer.close();
   assert.equal(release.mock.callCount(), 1);
+});
+
+test('sessions of scoring go when its weights are forgotten, and are made again with them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const release = t.mock.method(Session.prototype, 'release').mock;
+  const weights = await SharedWeights.open(tinyConfig, readerOf(randomWeights(tinyConfig, 1)), { idleMs: 1000 });
+  const scorer = new Scorer({ config: tinyConfig, weights, threads: 1 });
+  const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];
+  const first = await scorer.score(sequences, null, 1);
+  t.mock.timers.tick(999);
+  await setImmediate();
+  assert.equal(release.callCount(), 0);
+  t.mock.timers.tick(1);
+  await setImmediate();
+  assert.equal(release.callCount(), 1);
+  assert.deepEqual(await scorer.score(sequences, null, 1), first);
+  await scorer.close();
+  assert.equal(release.callCount(), 2);
 });
 
 test('a session that could not be made is made when it is asked for again', async () => {
