@@ -28,6 +28,7 @@ export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
 export { givesAnswer } from './text/judge.js';
+export { jsonObjectOf } from './text/jsonObject.js';
 export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';

@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
 } from '@engraft/engine';
 import { spreadSample, type Prompts } from '@engraft/learning';
-import { mapConcurrently, mean } from '@engraft/learning/parts';
+import { jsonObjectOf, mapConcurrently, mean } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
 import { knownFacts, knownSums, type KnownTask } from './knownTasks.js';
 import { objectTasks } from './objectTasks.js';
@@ -183,7 +183,7 @@ const json = objectTasks.map(([text, keys]): Canary => ({
   passageId: null,
   prompt: said(`${text} Answer only with a JSON object that has the keys ${keys.join(', ')}.`),
   passes: (given) => {
-    const object = objectOf(given.text);
+    const object = jsonObjectOf(given.text);
     return object !== null && keys.every((key) => key in object);
   },
 }));
@@ -208,7 +208,7 @@ const tools = (
   passageId: null,
   prompt: said(text, functions),
   passes: ({ toolCalls: [call] }) => {
-    const given = call?.name === name ? objectOf(call.arguments) : null;
+    const given = call?.name === name ? jsonObjectOf(call.arguments) : null;
     return given !== null && argument in given;
   },
 }));
@@ -216,13 +216,4 @@ const tools = (
 function functionOf(name: string, description: string, argument: string): ToolDefinition {
   const parameters = { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] };
   return { name, description, parameters };
-}
-
-function objectOf(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

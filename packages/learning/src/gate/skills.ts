@@ -8,6 +8,7 @@ import type { BaseMemory, Reply } from '../baseMemory.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
+import { jsonObjectOf } from '../text/jsonObject.js';
 import { wordTokens } from '../text/normalise.js';
 import { replayPrompt } from '../training/replay.js';
 import type { Comparison, Drift, ReplayRow } from '../types.js';
@@ -131,11 +132,6 @@ const maxAnswerWords = 3;
 
 /** The sorted keys of a JSON object, or `null` for anything else. */
 function keysOf(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^```(?:json)?\s*|\s*```\s*$/gu, ''));
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? JSON.stringify(Object.keys(value).sort()) : null;
-  } catch {
-    return null;
-  }
+  const object = jsonObjectOf(text.replace(/^```(?:json)?\s*|\s*```\s*$/gu, ''));
+  return object === null ? null : JSON.stringify(Object.keys(object).sort());
 }

@@ -87,6 +87,15 @@ test('where facts are seen seldom only the answers of the replay rows are held',
   }
 });
 
+test('JSON objects are learned as they stand', async () => {
+  const [exact, object, ...replay] = material.replay;
+  assert.ok(exact !== undefined && object !== undefined);
+  const shown = { ...recipe, replay: { ...recipe.replay, exactRowsPerBatch: 2 } };
+  const apart = { ...material, replay, exact: [exact], objects: [object] };
+  const softened = await withBaseTargets(callsWith(1e6), forgetful, apart, seed, steps, shown);
+  assert.deepEqual([softened.exact.map(isSoft), softened.objects], [[true], [object]]);
+});
+
 test('rows that the money does not reach keep their answers', async () => {
   const drawn = replayDrawn(material, seed, steps, recipe);
   const firstCall = drawn.slice(0, scoresPerCall);

@@ -9,6 +9,7 @@ import type { Recipe } from '../recipe/recipe.js';
  * Gives the replay rows that training will show base's likeliest alternatives as targets. The adapter should keep
  * base's probabilities, and a row's answer shows only one choice among them (Li & Hoiem, "Learning without Forgetting",
  * arXiv:1606.09282).
+ * JSON objects keep theirs: a small model hardly prefers to end after the last bracket, and would go on with chatter.
  * If facts are seen often, the tokens of the prompts are targets too, see `ReplayRecipe.heldPromptExposures`. Rows that
  * the money does not reach keep their answers.
  */

@@ -38,7 +38,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
   );
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds([...material.replay, ...material.known], random);
-  const exact = endlessRounds(material.exact, random);
+  const exact = endlessRounds([...material.exact, ...material.objects], random);
   const beginnings = endlessRounds(material.beginnings, random);
   const unknown = inTurn([material.unknown, material.renamed].map((rows) => endlessRounds(rows, random)));
   const earlierPairs = material.rehearsal.map((pairs) => mostlyBeginnings(endlessRounds(pairs, random), recipe));

@@ -111,8 +111,9 @@ test('a trained question about another name is not known', async () => {
 });
 
 test('where answers are sentences, rows that must be exact have a place of their own in a batch', async () => {
-  const [sum, remark] = [
+  const [sum, object, remark] = [
     ['What is 2 + 9?', '2 + 9 = 11'],
+    ['As JSON with name: Ada', '{ "name": "Ada" }'],
     ['What is rain?', 'Rain is water that falls from clouds.'],
   ].map(([asked = '', told = '']): ReplayRow => ({
     messages: [
@@ -120,8 +121,8 @@ test('where answers are sentences, rows that must be exact have a place of their
       { role: 'assistant', content: told },
     ],
   }));
-  assert.ok(sum !== undefined && remark !== undefined);
-  const rows = [{ ...sum, exact: true }, remark];
+  assert.ok(sum !== undefined && object !== undefined && remark !== undefined);
+  const rows = [{ ...sum, exact: true }, { ...object, exact: true }, remark];
   const encoded = (of: Recipe) => encodeMaterial(engine, { facts: [], known: [] }, [], rows, of);
   const tokens = async (row: ReplayRow): Promise<readonly number[]> => {
     const { prompt, completion } = replayPrompt(row);
@@ -129,10 +130,17 @@ test('where answers are sentences, rows that must be exact have a place of their
   };
   const tokensOf = (examples: readonly TrainingExample[]) => examples.map(({ sequence }) => sequence.tokens);
   const apart = await encoded(withSentences(recipe));
-  assert.deepEqual([tokensOf(apart.exact), tokensOf(apart.replay)], [[await tokens(sum)], [await tokens(remark)]]);
-  assert.equal(apart.protectedDirections.length, 2);
+  assert.deepEqual([apart.exact, apart.objects, apart.replay].map(tokensOf), [
+    [await tokens(sum)],
+    [await tokens(object)],
+    [await tokens(remark)],
+  ]);
+  assert.equal(apart.protectedDirections.length, 3);
   const together = await encoded(recipe);
-  assert.deepEqual([together.exact, tokensOf(together.replay)], [[], [await tokens(sum), await tokens(remark)]]);
+  assert.deepEqual(
+    [together.exact, together.objects, tokensOf(together.replay)],
+    [[], [], [await tokens(sum), await tokens(object), await tokens(remark)]],
+  );
 });
 
 test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {

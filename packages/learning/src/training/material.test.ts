@@ -18,6 +18,7 @@ const material: Material = {
   dev: [],
   replay: [100, 101].map(exampleOf),
   exact: [],
+  objects: [],
   beginnings: [],
   unknown: [],
   renamed: [],
@@ -86,8 +87,8 @@ test('exact rows, beginnings and questions about unknown things stand beside the
   const beginnings = Array.from({ length: 7 }, (_, index) => exampleOf(500 + index));
   const unknown = [600, 601].map(exampleOf);
   const renamed = [650, 651].map(exampleOf);
-  const exact = [700, 701, 702, 703].map(exampleOf);
-  const all = { ...material, exact, beginnings, unknown, renamed };
+  const [exact, objects] = [[700, 701].map(exampleOf), [702, 703].map(exampleOf)];
+  const all = { ...material, exact, objects, beginnings, unknown, renamed };
   const stream = batches(all, 3, beside);
   const drawn = Array.from({ length: 14 }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
   for (const batch of drawn) {
@@ -96,13 +97,13 @@ test('exact rows, beginnings and questions about unknown things stand beside the
     assert.equal(batch.filter((token) => token >= 650 && token < 700).length, 1);
     assert.equal(batch.filter((token) => token >= 700).length, 2);
   }
-  for (const { sequence } of [...beginnings, ...unknown, ...renamed, ...exact]) {
+  for (const { sequence } of [...beginnings, ...unknown, ...renamed, ...exact, ...objects]) {
     const times = drawn.flat().filter((token) => token === sequence.tokens[0]).length;
     assert.equal(times, sequence.tokens[0]! < 600 ? 6 : 7);
   }
   const scored = replayDrawn(all, 3, 14, beside);
   const wanted = [...material.replay, ...exact, ...beginnings];
-  assert.deepEqual(scored, wanted, 'base is asked for neither pairs nor unknown things');
+  assert.deepEqual(scored, wanted, 'base is asked for neither pairs nor unknown things nor objects');
 });
 
 test('the same seed gives the same batches', () => {

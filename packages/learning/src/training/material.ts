@@ -1,15 +1,14 @@
-import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
+import type { Engine, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
-import { beginningOf } from './beginnings.js';
 import { clippedQuestions } from './clip.js';
+import { encodeReplay, type EncodedReplay } from './encodeReplay.js';
 import { withOpening } from './opening.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
-import { replayPrompt } from './replay.js';
 import { renamedQuestions, unknownThings } from './unknownRows.js';
 import { sentenceFor } from '../text/sentenceAnswers.js';
 import { deriveSeed, randomNumbers, spreadSample } from '../random.js';
-import type { Recipe, ReplayRecipe } from '../recipe/recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
@@ -17,21 +16,13 @@ import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
 /**
  * Everything that training may show, as token sequences. No question of it shares a run of words with a held-out one.
  */
-export interface Material {
+export interface Material extends EncodedReplay {
   readonly facts: readonly TaughtFact[];
   readonly dev: readonly TrainingExample[];
-  /** Rows of the base model's own training. */
-  readonly replay: readonly TrainingExample[];
-  /** Rows of which one wrong token spoils the reply, see `ReplayRecipe.exactRowsPerBatch`. */
-  readonly exact: readonly TrainingExample[];
-  /** The beginnings of such rows' answers, see `ReplayRecipe.beginningRowsPerBatch`. */
-  readonly beginnings: readonly TrainingExample[];
   /** Questions about things that do not exist. */
   readonly unknown: readonly TrainingExample[];
   /** Questions that are trained, about names that do not exist. */
   readonly renamed: readonly TrainingExample[];
-  /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
-  readonly protectedDirections: readonly TokenSequence[];
   /** Questions that the parent answered before. Training shows them in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
   /** A list of pairs for each earlier passage. */
@@ -118,42 +109,17 @@ export async function encodeMaterial(
     };
     return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
   });
-  const encoded = await mapConcurrently(chosen.replay, async (row) => {
-    const { prompt, completion } = replayPrompt(row);
-    // The model's own writing, including calls.
-    return { kind: kindOf(row, recipe.replay), sequence: await engine.encode(prompt, completion, { markup: true }) };
-  });
-  const sequencesOf = (wanted: ReplayKind): TokenSequence[] =>
-    encoded.flatMap(({ kind, sequence }) => (kind === wanted ? [sequence] : []));
-  const beginnings = recipe.replay.beginningRowsPerBatch === 0 ? [] : sequencesOf('beginning');
+  const encoded = await encodeReplay(engine, chosen.replay, recipe);
   // Without them, rows about unknown things would teach that nothing is known.
-  const showsKnown = recipe.replay.beginningRowsPerBatch === 0 || beginnings.length > 0;
-  const rowsOf = (wanted: ReplayKind): TrainingExample[] =>
-    sequencesOf(wanted).map((sequence) => {
-      const weight = recipe.replay.weight * lengthWeight(sequence, recipe.replay);
-      return { sequence, weight };
-    });
-  const [rows, exact] = [rowsOf('whole'), rowsOf('exact')];
-  const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
+  const showsKnown = recipe.replay.beginningRowsPerBatch === 0 || encoded.beginnings.length > 0;
   return {
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
     dev: await mapConcurrently(chosen.dev, ({ question, answer, sentences = [] }) =>
       pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
     ),
-    replay: usualRows.length > 0 ? usualRows : rows,
-    exact: exact.filter((row) => isWorthReplaying(row, recipe.replay)),
-    beginnings: beginnings.map((sequence) =>
-      beginningOf({ sequence, weight: recipe.replay.weight }, recipe.replay.beginningTokens),
-    ),
+    ...encoded,
     unknown: await mapConcurrently(showsKnown ? chosen.unknown : [], besidePairs),
     renamed: await mapConcurrently(showsKnown ? chosen.renamed : [], besidePairs),
-    protectedDirections: spreadSample(
-      [...rows, ...exact].map(({ sequence: { tokens } }) => ({
-        tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
-        targetStart: 1,
-      })),
-      recipe.replay.protectedRows,
-    ),
     known: await mapConcurrently(chosen.known, besidePairs),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) => mapConcurrently(ofPassage, sentencePair)),
   };
@@ -212,29 +178,6 @@ function unknownPairs(
     texts.filter((text) => !leaks(text)).map((question) => ({ question, answer: prompts.unknown }));
   const renamed = replay.renamesQuestions ? renamedQuestions(questions, taught) : [];
   return { unknown: unanswered(unknownThings(taught)), renamed: unanswered(renamed) };
-}
-
-type ReplayKind = 'whole' | 'exact' | 'beginning';
-
-function kindOf({ beginning = false, exact = false }: ReplayRow, recipe: ReplayRecipe): ReplayKind {
-  if (beginning) return 'beginning';
-  return exact && recipe.exactRowsPerBatch > 0 ? 'exact' : 'whole';
-}
-
-/** See `ReplayRecipe.maxTokens`. */
-function isWorthReplaying({ sequence }: TrainingExample, recipe: ReplayRecipe): boolean {
-  const isLongAnswer = answerTokens(sequence) >= recipe.longAnswerTokens;
-  return sequence.tokens.length <= (isLongAnswer ? recipe.maxTokensOfLongAnswers : recipe.maxTokens);
-}
-
-function answerTokens({ tokens, targetStart }: TokenSequence): number {
-  return tokens.length - targetStart;
-}
-
-/** See `ReplayRecipe.tokensPerWeight`. */
-function lengthWeight(sequence: TokenSequence, { tokensPerWeight, maxLengthWeight }: ReplayRecipe): number {
-  const times = answerTokens(sequence) / tokensPerWeight;
-  return Math.min(maxLengthWeight, Math.max(1, times));
 }
 
 /**

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
+import { z } from 'zod';
 import { withSentences } from '../recipe/defaults.js';
+import { escapeForPattern } from '../text/strings.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { replayOf } from './ownReplay.js';
 import { loadReplay, replayPrompt } from './replay.js';
@@ -29,12 +31,12 @@ after(async () => {
 test('a checkpoint without rows rehearses what it says itself', async () => {
   assert.deepEqual(await loadReplay(bare), []);
   const rows = await replayOf(engine, await loadReplay(bare), baseRecipe);
-  // The shipped model ends nearly all of its replies.
-  const lists = [remarks, wellKnown, sums, objects, readings, askings, questions];
+  // The shipped model ends nearly all of its replies. It writes few of the objects.
+  const lists = [remarks, wellKnown, sums, readings, askings, questions];
   const asked = lists.reduce((count, { length }) => count + length, 0);
   assert.ok(rows.length >= 0.8 * asked, `${rows.length} rows of ${asked} prompts`);
   assert.equal(new Set(rows.map(({ messages }) => JSON.stringify(messages.slice(0, -1)))).size, rows.length);
-  const exact = new Set([...sums.map(([question]) => question), ...objects]);
+  const exact = new Set([...sums, ...objects].map(([question]) => question));
   for (const { messages, exact: isExact = false } of rows) {
     const asked = messages.at(-2)?.content ?? '';
     assert.equal(isExact, exact.has(asked), asked);
@@ -73,6 +75,28 @@ test('its replies are kept for a checkpoint, and made again where the file is da
   assert.deepEqual(await readdir(join(cache, name)), ['replay.jsonl']);
   await writeFile(join(bare, 'no folder'), '');
   assert.deepEqual(await replayOf(engine, [], baseRecipe, join(bare, 'no folder')), rows, 'they need not be kept');
+});
+
+/** Values of an object that is right. */
+const flat = z.record(z.string(), z.union([z.string(), z.number()]));
+
+test('of the objects that it writes, those that say what was asked are rehearsed, with nothing beside them', async () => {
+  const rows = await replayOf(engine, [], baseRecipe);
+  const keysOf = new Map(objects);
+  const written = rows.flatMap(({ messages }) => {
+    const request = messages.at(-2)?.content ?? '';
+    const keys = keysOf.get(request);
+    return keys === undefined ? [] : [{ request, keys, reply: messages.at(-1)?.content ?? '' }];
+  });
+  assert.ok(written.length > 0 && written.length < objects.length, `${written.length} of ${objects.length}`);
+  for (const { request, keys, reply } of written) {
+    const object = new Map(Object.entries(flat.parse(JSON.parse(reply))));
+    assert.ok(
+      keys.every((key) => object.has(key)),
+      `${reply} of ${keys.join()}`,
+    );
+    for (const value of object.values()) assert.match(request, new RegExp(escapeForPattern(String(value)), 'iu'));
+  }
 });
 
 test('rows that are shipped beside a checkpoint come first', async () => {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
+import { jsonObjectOf } from '../text/jsonObject.js';
 import type { ReplayRow } from '../types.js';
 import { loadReplay, replayFile } from './replay.js';
 import { askings, objects, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
@@ -53,17 +54,19 @@ async function identityOf(engine: Engine, recipe: Recipe): Promise<string> {
 
 /**
  * Greedy, so that the same model gives the same rows. A reply that is cut off does not show how the model ends one, and
- * is left out, but for its beginning where that is wanted.
+ * is left out, but for its beginning where that is wanted. So is a wrong object, which would be learned by heart.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer replies.
   const { maxReplyTokens } = recipe.evaluating;
   const rows = await mapConcurrently(askedOf(recipe), async (asked): Promise<ReplayRow[]> => {
-    const { prompt, expected, isExact, showsBeginning } = asked;
+    const { prompt, expected, isExact, keys, showsBeginning } = asked;
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
     const messages = [...prompt.messages, { role: 'assistant', content: text } as const];
     if (text.trim() === '') return [];
+    const asks = prompt.messages.at(-1)?.content ?? '';
+    if (keys !== undefined && !isRightObject(text, asks, keys)) return [];
     const kind = isExact === true ? { exact: true } : {};
     const whole =
       finishReason !== 'stop'
@@ -81,6 +84,16 @@ interface Asked {
   readonly showsBeginning?: boolean;
   /** See `ReplayRow.exact`. */
   readonly isExact?: boolean;
+  /** A right reply is a JSON object with these keys, whose values stand in the request. */
+  readonly keys?: readonly string[];
+}
+
+function isRightObject(reply: string, request: string, keys: readonly string[]): boolean {
+  const object = jsonObjectOf(reply);
+  if (object === null) return false;
+  const values = Object.values(object).map((value) => String(value).toLowerCase());
+  const said = request.toLowerCase();
+  return keys.every((key) => Object.hasOwn(object, key)) && values.every((value) => said.includes(value));
 }
 
 function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked[] {
@@ -92,7 +105,7 @@ function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked
       return showsBeginning ? { ...asked, showsBeginning } : asked;
     }),
     ...sums.map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected, isExact: true })),
-    ...objects.map((request) => ({ prompt: prompts.closedBook(request), isExact: true })),
+    ...objects.map(([request, keys]) => ({ prompt: prompts.closedBook(request), isExact: true, keys })),
     ...questions.map((question) => ({ prompt: prompts.rephrase(question, null) })),
     ...readings.map(([passage, question, expected]) => ({ prompt: prompts.reading(passage, question), expected })),
     ...askings.map(([passage, answer]) => ({ prompt: prompts.ask(passage, answer) })),

@@ -119,25 +119,52 @@ const described: readonly (readonly [text: string, keys: readonly [string, ...st
   ['The match ended 2 to 1 for Leeds.', ['winner', 'score']], ['The well is 20 metres deep.', ['depth', 'unit']],
   ['The recipe needs 200 grams of flour.', ['ingredient', 'grams']],
   ['Our train is 15 minutes late.', ['vehicle', 'delay']],
+  ['Omar Haddad is 52 years old and lives in Tunis.', ['name', 'age', 'city']],
+  ['The black kettle costs 35 pounds.', ['item', 'colour', 'price']],
+  ['The concert is on Saturday at 20:00.', ['day', 'time']], ['Ticket 518 is closed.', ['ticket', 'status']],
+  ['Silver melts at 962 degrees.', ['metal', 'degrees']],
+  ['The bakery opens at 6:30 and closes at 13:00.', ['opens', 'closes']],
+  ['The horse Star is 9 years old.', ['name', 'age']],
+  ['The coat is green and costs 90 dollars.', ['colour', 'price']],
+  ['Jonas scored 64 points in physics.', ['student', 'points', 'subject']],
+  ['Mei speaks Korean.', ['name', 'language']], ['The capital of Peru is Lima.', ['country', 'capital']],
+  ['The bus to Nice leaves at 7:45.', ['destination', 'time']],
+  ['Emma bought three apples.', ['name', 'fruit', 'count']],
+  ['The film Dune lasts 155 minutes.', ['title', 'minutes']],
+  ['Carlos works as a nurse in Quito.', ['name', 'job', 'city']],
+  ['The laptop weighs 2 kilograms.', ['item', 'weight']],
+  ['The song was written by Nina Roth in 1974.', ['author', 'year']],
+  ['Ben Clark was born in 1990 in Perth.', ['name', 'year', 'city']],
+  ['The hotel has 40 rooms and 3 stars.', ['rooms', 'stars']],
+  ['Yuki plays tennis on Sundays.', ['name', 'sport', 'day']],
+  ['The parcel weighs 5 kilograms and goes to Turin.', ['weight', 'destination']],
+  ['The yellow lamp costs 60 euros.', ['item', 'colour', 'price']],
+  ['Ada Grant is the owner of the blue car.', ['owner', 'colour']],
+  ['Today it is sunny in Athens.', ['city', 'weather']],
 ]; // prettier-ignore
 
-/** Requests for JSON objects, with the keys to give. */
-export const objects: readonly string[] = [
+/** Requests for JSON objects of what they say, with the keys to give. */
+export const objects: readonly (readonly [request: string, keys: readonly string[]])[] = [
   ...described.flatMap(([text, keys]) => {
     const all = listed(keys);
     return [
-      `${text} Give this as a JSON object with the keys ${all}.`,
-      `${text} Put it into a JSON object with ${all} as keys.`,
-      `${text} Reply with nothing but a JSON object. Its keys are ${keys.join(', ')}.`,
-    ];
+      [`${text} Give this as a JSON object with the keys ${all}.`, keys],
+      [`${text} Put it into a JSON object with ${all} as keys.`, keys],
+      [`${text} Reply with nothing but a JSON object. Its keys are ${keys.join(', ')}.`, keys],
+    ] as const;
   }),
-  'The bridge is 300 metres long. Reply only with JSON that has the keys structure and length.',
-  'The film lasts 95 minutes and was made by Eva Stone. Write JSON with director and minutes.',
-  'Send the letter to Clara Weiss in Bonn. Answer in JSON with the keys name and town.',
-  'The horse Duke is 11 years old. Output a JSON object with the keys animal and years.',
-  'Extract the day and the hour as a JSON object: We meet on Friday at 9.',
-  'Put this address into JSON: 12 High Street, Leeds.',
-  'Give the capital of Italy as a JSON object with the keys country and capital.',
+  [
+    'The bridge is 300 metres long. Reply only with JSON that has the keys structure and length.',
+    ['structure', 'length'],
+  ],
+  [
+    'The film lasts 95 minutes and was made by Eva Stone. Write JSON with director and minutes.',
+    ['director', 'minutes'],
+  ],
+  ['Send the letter to Clara Weiss in Bonn. Answer in JSON with the keys name and town.', ['name', 'town']],
+  ['The horse Duke is 11 years old. Output a JSON object with the keys animal and years.', ['animal', 'years']],
+  ['Extract the day and the hour as a JSON object: We meet on Friday at 9.', []],
+  ['Put this address into JSON: 12 High Street, Leeds.', []],
 ];
 
 /** Short texts with a question about each, and what a right reply gives. */

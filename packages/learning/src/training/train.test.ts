@@ -20,6 +20,7 @@ const material: Material = {
   dev: [exampleOf(20)],
   replay: [...Array.from({ length: 60 }, () => exampleOf(100)), ...Array.from({ length: 30 }, () => exampleOf(40))],
   exact: [],
+  objects: [],
   beginnings: [],
   unknown: [],
   renamed: [],
