@@ -33,3 +33,14 @@ test('the steps are those of the recipe, and more is said in a longer passage', 
     assert.equal((await expectedWork(engine, teacher, patient, content)).steps, 500);
   }
 });
+
+test('the longer the sentences of a passage, the more a step trains where they are the answers', async () => {
+  const short = 'The lamp is red. The cup is blue. The box is old. The key is lost. ';
+  const long = 'The lamp is red and the cup is blue and the box is old and the key is lost. ';
+  const trained = async (text: string): Promise<number> => {
+    const { trainedTokens, steps } = await expectedWork(engine, 'english', withSentences(defaultRecipe(6e6)), text);
+    return trainedTokens / steps;
+  };
+  assert.ok((await trained(long)) > (await trained(short)));
+  assert.equal(await trained(long.repeat(3)), await trained(long.repeat(6)));
+});

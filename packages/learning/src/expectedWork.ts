@@ -2,6 +2,7 @@
  * The work of learning a passage, in tokens and steps. It tells how long learning will take before it begins.
  */
 import { wantedSteps } from './budget/plan.js';
+import { sum } from './numbers.js';
 import type { TeacherName } from './recipe/preset.js';
 import type { Recipe } from './recipe/recipe.js';
 import {
@@ -11,6 +12,8 @@ import {
   type ExpectedTokens,
   type TokenCounts,
 } from './teachers/model/expectedWork.js';
+import { learnedParts } from './text/sentenceAnswers.js';
+import { sentencesOf } from './text/sentences.js';
 import { shownTokens } from './training/beginnings.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 
@@ -39,8 +42,6 @@ const counted = {
   gate: { readTokens: 11_300, writtenTokens: 500 },
   /** An answer that is a value. */
   answerTokens: 5,
-  /** More of an answer that is a sentence. The gate asks the candidate and its parent. */
-  sentenceTokens: 30,
 };
 
 /** The work if there is money for all of it and the subject knows nothing yet. */
@@ -58,10 +59,11 @@ export async function expectedWork(
   // Base says how likely each of these is before anything is trained.
   const wholeRows = replay.rowsPerBatch + replay.exactRowsPerBatch;
   const rows = steps * wholeRows + replay.protectedRows;
+  // The gate asks the candidate and its parent.
   const asked = saysSentences ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
+  const answer = saysSentences ? await sentenceTokens(engine, recipe, content) : counted.answerTokens;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
-  const answer = counted.answerTokens + (saysSentences ? counted.sentenceTokens : 0);
   const beginnings = replay.beginningRowsPerBatch * (question + replay.beginningTokens);
   const unknown = replay.unknownRowsPerBatch * (question + counted.answerTokens);
   const pairs = training.pairsPerBatch * (question + shownTokens(answer, recipe));
@@ -69,10 +71,18 @@ export async function expectedWork(
   const whileTraining = rows * counted.rowTokens + steps * beginnings + devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,
-    writtenTokens: taught.writtenTokens + counted.gate.writtenTokens + asked * counted.sentenceTokens,
+    writtenTokens: taught.writtenTokens + counted.gate.writtenTokens + asked * answer,
     steps,
     trainedTokens: steps * stepTokens,
   };
+}
+
+/** The mean length of an answer that is a sentence. The longer a sentence, the more values it has. */
+async function sentenceTokens(engine: TokenCounts, { prompts }: Recipe, content: string): Promise<number> {
+  const lengths = sentencesOf(content).flatMap(({ text }) => learnedParts(text).map(({ length }) => length));
+  const meanChars = sum(lengths.map((length) => length * length)) / Math.max(1, sum(lengths));
+  const [empty, full] = await Promise.all(['', content].map((text) => engine.countTokens(prompts.closedBook(text))));
+  return meanChars * (((full ?? 0) - (empty ?? 0)) / Math.max(1, content.length));
 }
 
 async function ofTeacher(

@@ -16,7 +16,7 @@ export {
   type RemoteUsage,
 } from './budget/remoteModel.js';
 export type { LossPoint } from './lossCurve.js';
-export { defaultRecipe } from './recipe/defaults.js';
+export { defaultRecipe, settledRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,
   loadPreset,

@@ -1,4 +1,4 @@
-import { consoleEstimate } from '@engraft/contract/console';
+import { consoleEstimate, type ExpectedCharge, type LearningEstimate } from '@engraft/contract/console';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { post } from '../api.js';
@@ -35,19 +35,37 @@ export function Estimate({ content, maxCostMicrousd }: EstimateProps) {
       {estimate === null && 'Nobody can say before what this will cost. It will not cost more than the limit.'}
       {estimate !== null && estimate !== undefined && (
         <>
-          About <strong>{formatUsd(Math.ceil(estimate.charged_microusd / microusdPerCent) * microusdPerCent)}</strong>
-          {estimate.seconds !== null && (
+          About <Charge expected={estimate} />, if nothing else runs and the subject is new.
+          {estimate.with_sentences !== null && (
             <>
               {' '}
-              and <strong>{formatDuration(estimate.seconds)}</strong>
+              If the passage is hard to ask about, whole sentences are learned, for about{' '}
+              <Charge expected={estimate.with_sentences} />.
             </>
           )}
-          , if nothing else runs and the subject is new.
-          {estimate.charged_microusd > maxCostMicrousd && ' For the limit below, less of the passage is learned.'}
+          {mostOf(estimate) > maxCostMicrousd && ' For the limit below, less of the passage may be learned.'}
         </>
       )}
     </p>
   );
+}
+
+function Charge({ expected: { charged_microusd, seconds } }: { readonly expected: ExpectedCharge }) {
+  return (
+    <>
+      <strong>{formatUsd(Math.ceil(charged_microusd / microusdPerCent) * microusdPerCent)}</strong>
+      {seconds !== null && (
+        <>
+          {' '}
+          and <strong>{formatDuration(seconds)}</strong>
+        </>
+      )}
+    </>
+  );
+}
+
+function mostOf({ charged_microusd, with_sentences }: LearningEstimate): number {
+  return Math.max(charged_microusd, with_sentences?.charged_microusd ?? 0);
 }
 
 /** The value once it has stayed the same for a moment. */

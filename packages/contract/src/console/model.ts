@@ -40,7 +40,12 @@ export const consoleSpeeds = z.object({ speeds: modelSpeeds.nullable() });
 
 export const estimateRequest = z.strictObject({ content: internalizationRequest.shape.content });
 /** The charge and time to expect if the subject knows nothing yet. `seconds` is `null` without an engine. */
-export const learningEstimate = z.object({ charged_microusd: z.int(), seconds: z.number().nullable() });
+const expectedCharge = z.object({ charged_microusd: z.int(), seconds: z.number().nullable() });
+/**
+ * `with_sentences` holds if the teacher asks poorly about the passage, which is then answered with its sentences. `null`
+ * where answers are the same for all passages.
+ */
+export const learningEstimate = expectedCharge.extend({ with_sentences: expectedCharge.nullable() });
 /** `null`: nobody can say. */
 export const consoleEstimate = z.object({ estimate: learningEstimate.nullable() });
 
@@ -53,6 +58,7 @@ export type ModelDescription = z.infer<typeof modelDescription>;
 export type ConsoleModel = z.infer<typeof consoleModel>;
 export type ModelSpeeds = z.infer<typeof modelSpeeds>;
 export type ConsoleSpeeds = z.infer<typeof consoleSpeeds>;
+export type ExpectedCharge = z.infer<typeof expectedCharge>;
 export type LearningEstimate = z.infer<typeof learningEstimate>;
 export type ConsoleEstimate = z.infer<typeof consoleEstimate>;
 export type ConsoleFindings = z.infer<typeof consoleFindings>;

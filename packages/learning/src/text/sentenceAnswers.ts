@@ -19,14 +19,23 @@ export function sentencesWith(answer: string, chunks: readonly Sentences[]): str
   return chunks
     .flatMap(({ sentences }) => sentences)
     .filter(({ text }) => containsWords(text, answer))
-    .flatMap(({ text }) => partsWith(answer, text.replace(/\s+/gu, ' ').trim()));
+    .flatMap(({ text }) => partsWith(answer, text));
 }
 
 /** The whole sentence if no part has all of the answer. */
 function partsWith(answer: string, sentence: string): string[] {
-  if (sentence.length <= maxWholeChars) return [sentence];
-  const parts = partsOf(sentence).filter((part) => containsWords(part, answer));
-  return parts.length > 0 ? parts : [sentence];
+  const parts = learnedParts(sentence).filter((part) => containsWords(part, answer));
+  return parts.length > 0 ? parts : [onOneLine(sentence)];
+}
+
+/** The sentence on one line, or the parts in which a long one is learned. */
+export function learnedParts(sentence: string): string[] {
+  const line = onOneLine(sentence);
+  return line.length <= maxWholeChars ? [line] : partsOf(line);
+}
+
+function onOneLine(sentence: string): string {
+  return sentence.replace(/\s+/gu, ' ').trim();
 }
 
 /** Parts of about equal length, which end where the sentence pauses. */

@@ -1,8 +1,16 @@
 import path from 'node:path';
 import { computeChargeMicrousd, currentPriceCard } from '@engraft/contract';
-import type { LearningEstimate, ModelDescription, ModelSpeeds } from '@engraft/contract/console';
+import type { ExpectedCharge, LearningEstimate, ModelDescription, ModelSpeeds } from '@engraft/contract/console';
 import { machineMemory, outlineCheckpoint, type CheckpointOutline } from '@engraft/engine';
-import { expectedWork, recipeOf, type Recipe, type TeacherName, type TokenCounts } from '@engraft/learning';
+import {
+  expectedWork,
+  recipeOf,
+  settledRecipe,
+  type ExpectedWork,
+  type Recipe,
+  type TeacherName,
+  type TokenCounts,
+} from '@engraft/learning';
 import { shippedModelFolder, type Config } from '../config/config.js';
 import { onceItSucceeds } from '../onceItSucceeds.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
@@ -65,19 +73,28 @@ export function openModelInUse(config: Config, { meter, engine }: Loaded): Model
     estimate: async (content) => {
       if (config.teacher !== null) return null;
       const { teacher, recipe } = await method();
-      const work = await expectedWork(counts, teacher, recipe, content);
-      const usage = {
-        input_tokens: Math.ceil(work.readTokens),
-        output_tokens: Math.ceil(work.writtenTokens),
-        cached_input_tokens: 0,
-        training_tokens: Math.ceil(work.trainedTokens),
-      };
       const found = await measured();
+      const expected = async (settled: Recipe): Promise<ExpectedCharge> =>
+        chargeOf(await expectedWork(counts, teacher, settled, content), found);
+      const askedPoorly = settledRecipe(recipe, false);
       return {
-        charged_microusd: computeChargeMicrousd(usage, currentPriceCard),
-        seconds: found === null ? null : learningSeconds(work, found.speeds),
+        ...(await expected(recipe)),
+        with_sentences: askedPoorly === recipe ? null : await expected(askedPoorly),
       };
     },
+  };
+}
+
+function chargeOf(work: ExpectedWork, measured: Measured | null): ExpectedCharge {
+  const usage = {
+    input_tokens: Math.ceil(work.readTokens),
+    output_tokens: Math.ceil(work.writtenTokens),
+    cached_input_tokens: 0,
+    training_tokens: Math.ceil(work.trainedTokens),
+  };
+  return {
+    charged_microusd: computeChargeMicrousd(usage, currentPriceCard),
+    seconds: measured === null ? null : learningSeconds(work, measured.speeds),
   };
 }
 

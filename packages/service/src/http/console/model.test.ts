@@ -79,7 +79,11 @@ describe('an estimate', () => {
       const answer = await operator.post(`/projects/${project}/estimates`, { content });
       assert.equal(answer.status, 200, answer.text);
       const found = consoleEstimate.parse(answer.body).estimate;
-      assert.ok(found?.seconds !== null && found !== null);
+      const sentences = found?.with_sentences;
+      assert.ok(found?.seconds !== null && found !== null && sentences?.seconds !== null && sentences !== undefined);
+      assert.ok(sentences !== null);
+      // Sentences are longer than values.
+      assert.ok(sentences.charged_microusd > found.charged_microusd && sentences.seconds > found.seconds);
       return { charged_microusd: found.charged_microusd, seconds: found.seconds };
     };
     const [short, long] = [await estimate(passage), await estimate(passage.repeat(4))];
