@@ -126,6 +126,11 @@ class VllmEngine implements ServingEngine {
     return this.front.describe();
   }
 
+  /** vLLM drops what it needs the room of. */
+  forgetPrefixes(): Promise<void> {
+    return Promise.resolve();
+  }
+
   countTokens(prompt: ChatPrompt): Promise<number> {
     return this.front.countTokens(prompt);
   }

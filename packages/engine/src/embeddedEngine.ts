@@ -21,6 +21,7 @@ import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { trainsInIntegers } from './lora/integerTraining.js';
 import { SharedWeights } from './model/sharedWeights.js';
+import { collectGarbage } from './support/collectGarbage.js';
 import { throwIfCancelled, unlessCancelled } from './support/cancelling.js';
 import { createRandom } from './support/random.js';
 import { isStorageFull } from './support/storageFull.js';
@@ -179,6 +180,12 @@ export class EmbeddedEngine implements Engine {
         },
       };
     });
+  }
+
+  forgetPrefixes(isolationKey: string): Promise<void> {
+    this.generator.prefixes.forget(isolationKey);
+    collectGarbage();
+    return Promise.resolve();
   }
 
   async close(): Promise<void> {

@@ -57,6 +57,8 @@ export interface Engine {
   generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult>;
   score(request: ScoreRequest, options?: CallOptions): Promise<readonly SequenceScore[]>;
   openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession>;
+  /** Gives back the memory that is kept for reuse under this `GenerateRequest.isolationKey`. */
+  forgetPrefixes(isolationKey: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -191,8 +191,7 @@ class LearningRun {
 
   async #settle(teaching: TeachingOutcome): Promise<Recipe> {
     const { budget, earlier, recipe } = this.input;
-    const meter = new Meter(budget, this.#usage);
-    const taught = { ...(await this.#passage()), teaching, meter, earlier };
+    const taught = { ...(await this.#passage()), teaching, meter: new Meter(budget, this.#usage), earlier };
     return settleRecipe(this.engine, taught, recipe);
   }
 
@@ -223,7 +222,9 @@ class LearningRun {
   }
 
   async #train(meter: Meter, scoring: ScoringOutcome, recipe: Recipe): Promise<TrainingOutcome | null> {
-    const { earlier, parent, seed } = this.input;
+    const { earlier, isolationKey, parent, seed } = this.input;
+    // Neither training nor the gate asks with the passage before a question.
+    if (isolationKey !== undefined) await this.engine.forgetPrefixes(isolationKey);
     const toLearn = await withSentenceAnswers(this.engine, scoring, (await this.#passage()).chunks, recipe);
     const trained = await train({
       engine: this.engine,
@@ -238,8 +239,7 @@ class LearningRun {
       isStopping: () => this.options.stopping?.aborted === true && this.options.signal?.aborted !== true,
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
-    if (trained === null) return null;
-    return { ...trained, adapter: adapterFrom(this.input.workFolder, trained.adapter) };
+    return trained && { ...trained, adapter: adapterFrom(this.input.workFolder, trained.adapter) };
   }
 
   /**
@@ -294,7 +294,7 @@ class LearningRun {
   }
 
   async #passage(): Promise<TaughtPassage> {
-    const { text, told } = this.#content;
-    return { text, chunks: await chunkForTeacher(this.engine, text, this.contextLength, this.input.recipe), told };
+    const chunks = await chunkForTeacher(this.engine, this.#content.text, this.contextLength, this.input.recipe);
+    return { ...this.#content, chunks };
   }
 }

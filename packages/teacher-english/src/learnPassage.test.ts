@@ -91,13 +91,15 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   const { adapter: parent, rehearsal } = expected;
   const journal = new MemoryJournal();
   const opened: OpenedTraining[] = [];
+  const forgotten: string[] = [];
   const outcome = await learn(
     inputOf({ content: secondPassage, parent, earlier: [rehearsal], workFolder: join(folder, 'second') }),
     journal,
     {},
-    notingTrainings(engine, opened),
+    notingTrainings(engine, opened, forgotten),
   );
   assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome));
+  assert.deepEqual(forgotten, [inputOf().isolationKey], 'what only teaching and scoring need takes no memory');
   const [training] = opened;
   assert.ok(training !== undefined && opened.length === 1);
   assert.ok('parent' in training && training.parent?.contentHash === parent.contentHash, 'training went on from it');

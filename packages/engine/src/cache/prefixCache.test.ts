@@ -62,15 +62,28 @@ test('the bound holds, the least recently used goes first, and of a prompt its e
   const cache = new PrefixCache(4 * stateBytes);
   const [a, b] = ['a', 'b'].map((isolationKey) => prefixKeys({ isolationKey, adapterHash: null }, tokens(9), 4));
   const fill = (keys: readonly string[]): void =>
-    keys.forEach((_, index) => cache.add(keys.slice(0, index + 1), state()));
+    keys.forEach((_, index) => cache.add('', keys.slice(0, index + 1), state()));
   fill(a!);
   fill(b!);
   assert.deepEqual([cache.find(a!).length, cache.find(b!).length], [2, 2]);
   assert.equal(cache.find(a!).length, 2);
-  cache.add(['c'], state());
+  cache.add('', ['c'], state());
   assert.deepEqual([cache.find(b!).length, cache.find(a!).length], [1, 2]);
-  cache.add(['too large'], new Float32Array(41));
+  cache.add('', ['too large'], new Float32Array(41));
   assert.deepEqual([cache.find(['too large']).length, cache.bytes], [0, 4 * stateBytes]);
+});
+
+test('what was kept for one key can be dropped, and nothing else', () => {
+  const cache = new PrefixCache(4 * stateBytes);
+  for (const isolationKey of ['a', 'b']) {
+    cache.add(isolationKey, [`${isolationKey}1`], state());
+    cache.add(isolationKey, [`${isolationKey}1`, `${isolationKey}2`], state());
+  }
+  cache.forget('a');
+  assert.deepEqual([cache.find(['a1', 'a2']).length, cache.find(['b1', 'b2']).length], [0, 2]);
+  assert.equal(cache.bytes, 2 * stateBytes);
+  cache.forget('c');
+  assert.equal(cache.bytes, 2 * stateBytes);
 });
 
 test('whatever is added, no more is held than the bound, and what is found is what was added', () => {
@@ -83,7 +96,7 @@ test('whatever is added, no more is held than the bound, and what is found is wh
         const keys = path.map((_, index) => path.slice(0, index + 1).join());
         const data = new Float32Array(size);
         if (data.byteLength <= maxBytes) added.set(keys.at(-1)!, data);
-        cache.add(keys, data);
+        cache.add('', keys, data);
         assert.ok(cache.bytes <= maxBytes);
         cache.find(keys).forEach((found, index) => assert.equal(found, added.get(keys[index]!)));
       }

@@ -58,6 +58,11 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
+interface HeldChunk {
+  readonly isolationKey: string;
+  readonly state: Float32Array;
+}
+
 /**
  * Keys and values of the beginnings of prompts, chunk by chunk. The least recently used is dropped first. A chunk is
  * found only at the same place after the same tokens. As chunks are always read whole, it equals what would be
@@ -68,7 +73,7 @@ export class PrefixCache {
    * Chunks in order of use, the latest last. A prompt's first chunk comes after its others, which are useless without
    * it.
    */
-  private readonly chunks = new Map<string, Float32Array>();
+  private readonly chunks = new Map<string, HeldChunk>();
   private heldBytes = 0;
 
   constructor(private readonly maxBytes: number) {}
@@ -81,34 +86,44 @@ export class PrefixCache {
   find(keys: readonly string[]): readonly Float32Array[] {
     const states: Float32Array[] = [];
     for (const key of keys) {
-      const state = this.chunks.get(key);
-      if (state === undefined) break;
-      states.push(state);
+      const held = this.chunks.get(key);
+      if (held === undefined) break;
+      states.push(held.state);
     }
     this.touch(keys.slice(0, states.length));
     return states;
   }
 
   /** Keeps the state of the last of `keys`. The keys before it stand for the beginning of its prompt. */
-  add(keys: readonly string[], state: Float32Array): void {
+  add(isolationKey: string, keys: readonly string[], state: Float32Array): void {
     const key = keys.at(-1);
     if (key === undefined || state.byteLength > this.maxBytes) return;
-    this.heldBytes += state.byteLength - (this.chunks.get(key)?.byteLength ?? 0);
-    this.chunks.set(key, state);
+    this.drop(key);
+    this.chunks.set(key, { isolationKey, state });
+    this.heldBytes += state.byteLength;
     this.touch(keys);
-    for (const [oldest, { byteLength }] of this.chunks) {
+    for (const oldest of this.chunks.keys()) {
       if (this.heldBytes <= this.maxBytes) break;
-      this.chunks.delete(oldest);
-      this.heldBytes -= byteLength;
+      this.drop(oldest);
     }
+  }
+
+  /** Drops everything that was computed for this key. */
+  forget(isolationKey: string): void {
+    for (const [key, held] of this.chunks) if (held.isolationKey === isolationKey) this.drop(key);
+  }
+
+  private drop(key: string): void {
+    this.heldBytes -= this.chunks.get(key)?.state.byteLength ?? 0;
+    this.chunks.delete(key);
   }
 
   private touch(keys: readonly string[]): void {
     for (const key of [...keys].reverse()) {
-      const state = this.chunks.get(key);
-      if (state === undefined) continue;
+      const held = this.chunks.get(key);
+      if (held === undefined) continue;
       this.chunks.delete(key);
-      this.chunks.set(key, state);
+      this.chunks.set(key, held);
     }
   }
 }

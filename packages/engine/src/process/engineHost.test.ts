@@ -40,6 +40,19 @@ suite('an engine in its own process', () => {
     });
   });
 
+  test('forgets what it keeps under a key, and under no other', async () => {
+    await withHost(async (host) => {
+      const told = { messages: [{ role: 'user' as const, content: 'Ada Kell built it. '.repeat(30) }] };
+      const cached = async (isolationKey: string): Promise<number> =>
+        (await host.generate({ ...short, prompt: told, isolationKey })).usage.cachedInputTokens;
+      assert.deepEqual([await cached('a'), await cached('b')], [0, 0]);
+      await host.forgetPrefixes('a');
+      assert.ok((await cached('b')) > 0);
+      assert.equal(await cached('a'), 0);
+      assert.ok((await cached('a')) > 0);
+    });
+  });
+
   test('passes typed errors on', async () => {
     await withHost(async (host) => {
       const content = 'x'.repeat(40_000);

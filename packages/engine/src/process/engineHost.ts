@@ -113,6 +113,10 @@ class ProcessHost implements EngineHost {
     return this.call('score', [request], options);
   }
 
+  forgetPrefixes(isolationKey: string): Promise<void> {
+    return this.call('forgetPrefixes', [isolationKey]);
+  }
+
   async openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
     const starting = this.startTraining();
     this.trainingStarts.add(starting);

@@ -51,6 +51,8 @@ export class EngineServer {
         return this.engine.score(...call.args, options);
       case 'openTraining':
         return this.openTraining(await this.engine.openTraining(...call.args));
+      case 'forgetPrefixes':
+        return this.engine.forgetPrefixes(...call.args);
       case 'trainingStep': {
         const [id, batch, learningRate] = call.args;
         return this.training(id).step(batch, learningRate, options);

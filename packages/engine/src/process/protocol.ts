@@ -33,6 +33,7 @@ export interface RemoteMethods {
   generate(request: GenerateRequest): GenerateResult;
   score(request: ScoreRequest): readonly SequenceScore[];
   openTraining(options: TrainingOptions | ResumeOptions): number;
+  forgetPrefixes(isolationKey: string): undefined;
   trainingStep(session: number, batch: Batch, learningRate: number): StepResult;
   trainingEvaluate(session: number, batch: Batch): StepResult;
   trainingSave(

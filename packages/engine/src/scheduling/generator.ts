@@ -33,7 +33,7 @@ export class Generator {
   private readonly running: Sequence[] = [];
   private readonly cache: KvCache;
   private readonly staging: KvCache;
-  private readonly prefixes: PrefixCache;
+  readonly prefixes: PrefixCache;
   private readonly runner: ModelRunner;
   private loop: Promise<void> | undefined;
   /**
@@ -189,9 +189,9 @@ export class Generator {
     const logits = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
     sequence.cachedTokens += chunk.length;
     const read = sequence.prefix.filter(({ end }) => end <= sequence.cachedTokens);
-    if (read.at(-1)?.end === sequence.cachedTokens) {
+    if (job.isolationKey !== undefined && read.at(-1)?.end === sequence.cachedTokens) {
       const keys = read.map(({ key }) => key);
-      this.prefixes.add(keys, this.staging.read(0, cachedTokens, chunk.length));
+      this.prefixes.add(job.isolationKey, keys, this.staging.read(0, cachedTokens, chunk.length));
     }
     if (sequence.cachedTokens < given.length) return 'incomplete';
     return this.takeToken(sequence, logits) ? 'ended' : 'goes on';

@@ -17,6 +17,7 @@ export function trainedElsewhere(engine: ServingEngine, trainers: TrainingHost):
     generate: (...call) => engine.generate(...call),
     score: (...call) => engine.score(...call),
     openTraining: (options) => trainers.openTraining(options),
+    forgetPrefixes: (isolationKey) => engine.forgetPrefixes(isolationKey),
     close: async () => {
       await trainers.close();
       await engine.close();

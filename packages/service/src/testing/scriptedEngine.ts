@@ -21,6 +21,7 @@ export function scriptedEngine(reply: (request: GenerateRequest) => ScriptedRepl
     encode: unable,
     score: unable,
     openTraining: unable,
+    forgetPrefixes: unable,
     close: () => Promise.resolve(),
   };
 }

@@ -66,6 +66,7 @@ export function scriptedLearner(script: LearnerScript): {
       ),
     openTraining: (options) =>
       Promise.resolve(trainingOf('resume' in options ? 0 : options.seed, (signal) => wait('step', signal))),
+    forgetPrefixes: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   const unheard = () => () => undefined;

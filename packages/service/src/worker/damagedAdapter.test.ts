@@ -156,6 +156,7 @@ function engineWith(real: Engine, changed: Partial<Engine>): Engine {
     generate: (...call) => real.generate(...call),
     score: (...call) => real.score(...call),
     openTraining: (options) => real.openTraining(options),
+    forgetPrefixes: (isolationKey) => real.forgetPrefixes(isolationKey),
     close: () => real.close(),
     ...changed,
   };

@@ -77,6 +77,7 @@ export function observedEngine(engine: Engine, observer: EngineObserver): Engine
         describe,
       );
     },
+    forgetPrefixes: (isolationKey) => engine.forgetPrefixes(isolationKey),
     openTraining: async (options) => {
       const call = observer.begun('train');
       try {

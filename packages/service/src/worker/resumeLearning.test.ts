@@ -68,6 +68,7 @@ describe('a learning job whose training is interrupted', () => {
       generate: (request, options) => engine.generate(request, options),
       score: (request, options) => engine.score(request, options),
       close: () => engine.close(),
+      forgetPrefixes: (isolationKey) => engine.forgetPrefixes(isolationKey),
       openTraining: async (opening) => {
         const session = await engine.openTraining(opening);
         return {

@@ -76,6 +76,7 @@ export function shareEngine(engine: Engine): (suspect: boolean) => Engine {
       generate: (request, options) => call(() => engine.generate(request, options), options?.signal),
       score: (request, options) => call(() => engine.score(request, options), options?.signal),
       openTraining: (options) => engine.openTraining(options),
+      forgetPrefixes: (isolationKey) => engine.forgetPrefixes(isolationKey),
       close: () => engine.close(),
     };
   };

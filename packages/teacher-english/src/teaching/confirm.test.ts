@@ -141,6 +141,7 @@ test('later wordings of a relation are read only when one of the first ones hold
     },
     score: (request, options) => engine.score(request, options),
     openTraining: (options) => engine.openTraining(options),
+    forgetPrefixes: (isolationKey) => engine.forgetPrefixes(isolationKey),
     close: () => engine.close(),
   };
   const wordings = (relation: string, questions: readonly string[]): Form[] =>

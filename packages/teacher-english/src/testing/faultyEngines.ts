@@ -3,12 +3,16 @@ import { EngineError, type Engine, type TrainingSession } from '@engraft/engine'
 
 export type OpenedTraining = Parameters<Engine['openTraining']>[0];
 
-/** The real engine. It notes how each training session was opened. */
-export function notingTrainings(real: Engine, opened: OpenedTraining[]): Engine {
+/** The real engine. It notes how each training session was opened, and the keys that were forgotten before. */
+export function notingTrainings(real: Engine, opened: OpenedTraining[], forgotten: string[]): Engine {
   return withMethods(real, {
     openTraining: (options) => {
       opened.push(options);
       return real.openTraining(options);
+    },
+    forgetPrefixes: (isolationKey) => {
+      if (opened.length === 0) forgotten.push(isolationKey);
+      return real.forgetPrefixes(isolationKey);
     },
   });
 }
@@ -55,6 +59,7 @@ function withMethods(real: Engine, changed: Partial<Engine>): Engine {
     generate: (request, options) => real.generate(request, options),
     score: (request, options) => real.score(request, options),
     openTraining: (options) => real.openTraining(options),
+    forgetPrefixes: (isolationKey) => real.forgetPrefixes(isolationKey),
     close: () => real.close(),
     ...changed,
   };

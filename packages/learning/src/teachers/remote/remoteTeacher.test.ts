@@ -62,6 +62,7 @@ const noEngine = {
   generate: unable,
   score: unable,
   openTraining: unable,
+  forgetPrefixes: unable,
   close: () => Promise.resolve(),
 };
 
