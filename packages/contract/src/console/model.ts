@@ -42,8 +42,8 @@ export const estimateRequest = z.strictObject({ content: internalizationRequest.
 /** The charge and time to expect if the subject knows nothing yet. `seconds` is `null` without an engine. */
 const expectedCharge = z.object({ charged_microusd: z.int(), seconds: z.number().nullable() });
 /**
- * `with_sentences` holds if the teacher asks poorly about the passage, which is then answered with its sentences. `null`
- * where answers are the same for all passages.
+ * `with_sentences` holds if the teacher asks poorly about the passage, which is then answered with its sentences. It is
+ * `null` where answers are alike for all passages.
  */
 export const learningEstimate = expectedCharge.extend({ with_sentences: expectedCharge.nullable() });
 /** `null`: nobody can say. */
