@@ -76,6 +76,23 @@ test('gold trains the first phrasing of each question, and a chain asks its firs
   assert.ok(second.canaries.small_talk.held > 0);
 });
 
+test('in a chain, a wrong answer that repeats an earlier passage counts as quoted', async () => {
+  const question = 'Where is Velona?';
+  const told = {
+    ...company,
+    questions: [{ phrasings: [question], answers: ['Velona is a software company in Ghent.'] }],
+  };
+  const other = { ...company, id: 'other', questions: [{ phrasings: [question], answers: ['Bruges'] }] };
+  const canaryPassages = [told, ship, other];
+  const options = optionsOf({ gold: true, chainLength: 2, askBase: false, askCanaries: false, canaryPassages });
+  const [, second] = await measurePassages(engine, [told, ship], options);
+  assert.deepEqual(
+    [second?.elsewhere?.total, second?.elsewhere?.right, second?.elsewhere?.quoted],
+    [1, 0, 1],
+    'it is asked of the last version, which answers as the first passage says',
+  );
+});
+
 test('the pipeline is measured within its cap, phase by phase', async () => {
   const phases: MeasuringProgress['phase'][] = [];
   const onProgress: MeasuringOptions['onProgress'] = ({ phase }) => {
