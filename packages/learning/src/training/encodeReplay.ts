@@ -15,7 +15,7 @@ export interface EncodedReplay {
   readonly exact: readonly TrainingExample[];
   /** Such rows whose reply is a JSON object. They are learned as they stand, see `withBaseTargets`. */
   readonly objects: readonly TrainingExample[];
-  /** The beginnings of such rows' answers, see `ReplayRecipe.beginningRowsPerBatch`. */
+  /** The beginnings of rows' answers, see `ReplayRecipe.beginningRowsPerBatch`. */
   readonly beginnings: readonly TrainingExample[];
   /** Some of all whole rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
   readonly protectedDirections: readonly TokenSequence[];
