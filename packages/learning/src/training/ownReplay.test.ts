@@ -80,7 +80,7 @@ test('its replies are kept for a checkpoint, and made again where the file is da
 /** Values of an object that is right. */
 const flat = z.record(z.string(), z.union([z.string(), z.number()]));
 
-test('of the objects that it writes, those that say what was asked are rehearsed, with nothing beside them', async () => {
+test('of the objects that it writes, those that say what was asked are rehearsed, and nothing else', async () => {
   const rows = await replayOf(engine, [], baseRecipe);
   const keysOf = new Map(objects);
   const written = rows.flatMap(({ messages }) => {
