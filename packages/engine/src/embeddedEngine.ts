@@ -188,6 +188,11 @@ export class EmbeddedEngine implements Engine {
     return Promise.resolve();
   }
 
+  /** Gives back the weights of scoring at once if nobody uses them. */
+  forgetUnusedWeights(): Promise<void> {
+    return this.model.weights.forgetUnused();
+  }
+
   async close(): Promise<void> {
     await this.openings.close();
     // The loader goes first, so that nobody waits for a disk that does not answer.

@@ -81,6 +81,22 @@ test('memory goes back to the system as soon as the weights are forgotten', asyn
   );
 });
 
+test('whoever wants the memory need not wait for that, and whoever uses the weights keeps them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const collections = withCollector(t);
+  const shared = await SharedWeights.open(tinyConfig, new WatchedReader(), { idleMs: 1000 });
+  await shared.forgetUnused();
+  const { release } = await shared.use();
+  await shared.forgetUnused();
+  assert.deepEqual([shared.inMemory, collections.count], [true, 0]);
+  release();
+  await shared.forgetUnused();
+  assert.deepEqual([shared.inMemory, collections.count], [false, 1]);
+  (await shared.use()).release();
+  t.mock.timers.tick(999);
+  assert.equal(shared.inMemory, true, 'the time before does not count');
+});
+
 /** Counts the garbage collections that are asked for, of which V8 would do none in a process without `--expose-gc`. */
 function withCollector(t: TestContext): { count: number } {
   const collections = { count: 0 };

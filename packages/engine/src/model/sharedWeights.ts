@@ -47,7 +47,8 @@ export interface WeightsInUse {
 
 /**
  * A model's weights, with float32 or quantised matrices. They are in memory while scoring or training uses them and for
- * ten seconds after. Generation has arranged copies of its own and needs only the tables besides.
+ * ten seconds after, unless the memory is wanted before. Generation has arranged copies of its own and needs only the
+ * tables besides.
  */
 export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
@@ -142,6 +143,13 @@ export class SharedWeights {
 
   private get format(): WeightFormat {
     return this.quantized?.format ?? 'f32';
+  }
+
+  /** Forgets the weights at once if nobody uses them. */
+  async forgetUnused(): Promise<void> {
+    if (this.users > 0 || this.loaded === undefined) return;
+    clearTimeout(this.forgetting);
+    await this.forget();
   }
 
   private release(): void {

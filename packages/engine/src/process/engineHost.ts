@@ -194,6 +194,9 @@ class ProcessHost implements EngineHost {
 
   private async startTraining(): Promise<EngineProcess> {
     this.checkOpen();
+    // A job scores right before it trains, and the training's process reads weights of its own. A serving process that
+    // is lost here has none any more.
+    await this.current?.call('forgetUnusedWeights', []).catch(() => undefined);
     const engineProcess = await this.load('training').catch(notRunning);
     this.trainings.add(engineProcess);
     void engineProcess.exited.then((exit) => {

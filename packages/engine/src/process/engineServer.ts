@@ -1,4 +1,5 @@
-import { EngineError, type CallOptions, type Engine, type TrainingSession } from '../engine.js';
+import type { EmbeddedEngine } from '../embeddedEngine.js';
+import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import { toWireError, type CallMessage, type ChildMessage } from './protocol.js';
 
 /** Answers a host's calls with an engine in this process. */
@@ -8,7 +9,7 @@ export class EngineServer {
   private nextTraining = 1;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: EmbeddedEngine,
     private readonly send: (message: ChildMessage) => void,
     /** Gets the engine's internal errors before they are reduced to a message. */
     private readonly onInternalError: (error: unknown) => void,
@@ -53,6 +54,8 @@ export class EngineServer {
         return this.openTraining(await this.engine.openTraining(...call.args));
       case 'forgetPrefixes':
         return this.engine.forgetPrefixes(...call.args);
+      case 'forgetUnusedWeights':
+        return this.engine.forgetUnusedWeights();
       case 'trainingStep': {
         const [id, batch, learningRate] = call.args;
         return this.training(id).step(batch, learningRate, options);

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TrainingSession } from '../engine.js';
 import { assertEnded, killed, long, prompt, withHost } from '../testing/hosts.js';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { startEngineHost } from './engineHost.js';
 import type { EngineExit } from './hostTypes.js';
+
+/** Sixteen layers whose weights are 50 MB, nearly all of them matrices of the feed-forward network. */
+const wide = { hidden_size: 256, intermediate_size: 1024, num_hidden_layers: 16 };
+const weightBytes = 16 * 3 * 256 * 1024 * 4;
+
+/** The resident memory of a process. */
+async function residentBytes(pid: number): Promise<number> {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1024;
+}
 
 suite('an engine in its own process', () => {
   test('goes on with a training that another process began, to the last bit', async () => {
@@ -54,6 +67,29 @@ suite('an engine in its own process', () => {
       assertEnded(pid);
     });
   });
+
+  test(
+    'gives back the weights of scoring when a training reads its own',
+    { skip: process.platform !== 'linux' },
+    async () => {
+      await withRandomCheckpoint(async (folder) => {
+        const host = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
+        try {
+          const sequences = [await host.encode(prompt, 'Ada Kell.')];
+          await host.score({ sequences, adapter: null, topK: 1 });
+          const scored = await residentBytes(host.pid!);
+          await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+          const expected = scored - 0.7 * weightBytes;
+          // A sweep of V8's own threads unmaps them.
+          for (let tries = 0; tries < 500 && (await residentBytes(host.pid!)) > expected; tries += 1) await sleep(10);
+          assert.ok((await residentBytes(host.pid!)) <= expected);
+          await host.score({ sequences, adapter: null, topK: 1 });
+        } finally {
+          await host.close();
+        }
+      }, wide);
+    },
+  );
 
   test('whose training is killed loses that session and nothing else', async () => {
     await withHost(async (host) => {

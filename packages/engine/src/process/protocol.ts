@@ -34,6 +34,7 @@ export interface RemoteMethods {
   score(request: ScoreRequest): readonly SequenceScore[];
   openTraining(options: TrainingOptions | ResumeOptions): number;
   forgetPrefixes(isolationKey: string): undefined;
+  forgetUnusedWeights(): undefined;
   trainingStep(session: number, batch: Batch, learningRate: number): StepResult;
   trainingEvaluate(session: number, batch: Batch): StepResult;
   trainingSave(
