@@ -74,7 +74,7 @@ export function print({ machine, model, threads, ways, figures }) {
 export function printMemory({ serving_gb, training_gb, sum_gb, together_gb, replies, verdict }) {
   const gb = (value) => `${value.toFixed(2)} GB`;
   console.log(`\npeak of the process that serves: ${gb(serving_gb)}; of the one that trains: ${gb(training_gb)}`);
-  console.log(`sum: ${gb(sum_gb)} (wanted: less than ${targetGb}); together at any one time: ${gb(together_gb)}`);
+  console.log(`sum: ${gb(sum_gb)}; at any one time: ${gb(together_gb)} (wanted: less than ${targetGb})`);
   console.log(`meanwhile ${replies} replies of a chat; the passage was ${verdict}`);
 }
 

@@ -80,7 +80,7 @@ suite('an engine in its own process', () => {
           const scored = await residentBytes(host.pid!);
           await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
           const expected = scored - 0.7 * weightBytes;
-          // A sweep of V8's own threads unmaps them.
+          // A thread of V8's own gives them back.
           for (let tries = 0; tries < 500 && (await residentBytes(host.pid!)) > expected; tries += 1) await sleep(10);
           assert.ok((await residentBytes(host.pid!)) <= expected);
           await host.score({ sequences, adapter: null, topK: 1 });
