@@ -44,7 +44,7 @@ module.exports = {
     onlyMayUse(
       'learning',
       ['engine'],
-      'Learning is a recipe over the engine primitives: no teacher, no language; tenants and money stay outside.',
+      'Learning is a recipe over the engine primitives: no teacher of one language; tenants and money stay outside.',
     ),
     onlyMayUse(
       'teacher-english',

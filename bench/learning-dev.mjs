@@ -1,20 +1,21 @@
 // What the pipeline makes of a set of passages, answer by answer: for trials of the recipe, and to see why something
 // was missed.
 //
-// node bench/learning-dev.mjs [FILE.jsonl] [--model DIR] [--only ID,ID] [--share 1/2] [--chain] [--seed 1]
+// node bench/learning-dev.mjs [FILE] [--model DIR] [--only ID,ID] [--share 1/2] [--chain] [--seed 1]
 //   [--threads 1] [--recipe JSON] [--usd 20] [--out FILE] [--verbose]
 //
-// FILE is bench/learning/second.jsonl if none is named. `--recipe '{"training": {"rank": 16}}'` changes those numbers
-// of the recipe. `--share 1/2` takes every second passage, so that two processes share a set. With --chain each passage
-// is learned on top of those accepted before it, and all of theirs are asked again after each. Prints a line for each
-// passage, and with --verbose what was trained and every answer. --out keeps all of that as JSON.
+// FILE is bench/learning/second.jsonl if none is named, and may have any format that `engraft eval` reads. `--recipe
+// '{"training": {"rank": 16}}'` changes those numbers of the recipe. `--share 1/2` takes every second passage, so that
+// two processes share a set. With --chain each passage is learned on top of those accepted before it, and all of theirs
+// are asked again after each. Prints a line for each passage (*taught* are questions of which an accepted answer was
+// trained), and with --verbose what was trained and every answer. --out keeps all of that as JSON.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentPriceCard } from '../packages/contract/dist/index.js';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import { ask, isRight, parsePassageSet, phrasingsOf } from '../packages/evaluation/dist/index.js';
+import { ask, isRight, parsePassageFile, phrasingsOf } from '../packages/evaluation/dist/index.js';
 import { learnPassage } from '../packages/learning/dist/index.js';
 import { adapterIn } from '../packages/learning/dist/parts.js';
 import { learningMethodOf } from './lib/learningMethod.mjs';
@@ -37,7 +38,7 @@ const { values: options, positionals } = parseArgs({
 });
 
 const file = positionals[0] ?? join(root, 'bench/learning/second.jsonl');
-const set = parsePassageSet(readFileSync(file, 'utf8'));
+const set = parsePassageFile(readFileSync(file, 'utf8'));
 if (set.kind !== 'read') throw new Error(`${file}: ${JSON.stringify(set)}`);
 const only = options.only?.split(',');
 const [part, parts] = options.share.split('/').map(Number);
@@ -65,7 +66,8 @@ for (const passage of chosen) {
 }
 const sum = (name) => details.reduce((total, detail) => total + detail[name], 0);
 console.log(
-  `${details.length} passages: reading ${sum('reading')}, learned ${sum('learned')} of ${sum('asked')}, ${Math.round(sum('seconds'))} s`,
+  `${details.length} passages: reading ${sum('reading')}, taught ${sum('taught')}, learned ${sum('learned')} ` +
+    `of ${sum('asked')}, ${Math.round(sum('seconds'))} s`,
 );
 rmSync(folder, { recursive: true });
 await engine.close();
@@ -118,6 +120,8 @@ async function measure(passage, before) {
     gate: outcome.gate ?? null,
     asked: questions.length,
     reading: reading.right,
+    // What teaching covers of what people ask.
+    taught: questions.filter(({ isTaught }) => isTaught).length,
     learned: closed.right,
     seconds,
     steps: outcome.training?.steps ?? 0,
@@ -128,7 +132,8 @@ async function measure(passage, before) {
   };
   const passed = `${outcome.validation?.passed_count} of ${outcome.validation?.total_count}`;
   console.log(
-    `${passage.id}: ${outcome.kind} (${passed}), reading ${reading.right}, learned ${closed.right} of ${questions.length}; ${facts.length} facts, ${detail.steps} steps, ${seconds.toFixed(0)} s`,
+    `${passage.id}: ${outcome.kind} (${passed}), reading ${reading.right}, taught ${detail.taught}, learned ${closed.right} ` +
+      `of ${questions.length}; ${facts.length} facts, ${detail.steps} steps, ${seconds.toFixed(0)} s`,
   );
   if (options.verbose) printed(detail);
   return detail;

@@ -1,19 +1,20 @@
 // What learning is worth on the fifty passages of bench/learning/passages.jsonl, with several seeds.
 //
-// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long
-// yes|no] [--usd 20] [--threads 2] [--processes 1] [--resume yes|no]
+// npm run bench -- learning [--model DIR] [--set passages] [--passages 50] [--seeds 3] [--chain 8]
+//   [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--processes 1] [--resume yes|no]
 //
 // For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one
 // phrasing of each question trained, the other asked); and a chain of passages, each on top of those before it. Then
 // one passage of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of
 // it takes hours; `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for
-// it. `--processes 2` shares the passages of a seed among so many engines of `--threads` threads each; what is learned
-// does not depend on either, and two of one thread take less time than one of two. The last two passages have the
-// machine to themselves. Writes bench/results/learning.json after each seed, and .svg at the end; of another model,
-// fewer passages or not all parts learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the
-// file has already, if it was written for the same passages, model, cap and code; so hours may be spread over days.
+// it. `--set second` (or `third`) takes the passages of that file. `--processes 2` shares the passages of a seed among
+// so many engines of `--threads` threads each; what is learned does not depend on either, and two of one thread take
+// less time than one of two. The last two passages have the machine to themselves. Writes bench/results/learning.json
+// after each seed, and .svg at the end; of another set or model learning-SET-FOLDER.*, and of fewer passages or not all
+// parts *-partial.*, which git ignores. `--resume yes` takes over the seeds that the file has already, if it was
+// written for the same passages, model, cap and code; so hours may be spread over days.
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { spreadSample } from '../packages/learning/dist/index.js';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
@@ -26,10 +27,14 @@ import { earlierRuns, fingerprint } from './lib/resume.mjs';
 
 const reportedSecondsChars = 1000;
 const allParts = ['alone', 'gold', 'chain'];
+const sets = ['passages', 'second', 'third'];
 
 export default async function bench(args) {
   const modelDir = resolve(option(args, 'model', join(root, 'models/base')));
-  const passageCount = Number(option(args, 'passages', '50'));
+  const set = option(args, 'set', 'passages');
+  if (!sets.includes(set)) throw new Error(`--set: ${set} is none of ${sets.join(', ')}`);
+  const all = readPassages(set);
+  const passageCount = Number(option(args, 'passages', String(all.length)));
   const seeds = Array.from({ length: Number(option(args, 'seeds', '3')) }, (_, index) => index + 1);
   const chainLength = Number(option(args, 'chain', '8'));
   const threads = Number(option(args, 'threads', '2'));
@@ -41,7 +46,6 @@ export default async function bench(args) {
   const usd = Number(option(args, 'usd', '20'));
   const budget = budgetOf(usd);
 
-  const all = readPassages('passages');
   const passages = spreadSample(all, passageCount).map(({ id }) => id);
   const chain = spreadSample(all, chainLength).map(({ id }) => id);
   const model = await describeModel(modelDir);
@@ -55,11 +59,16 @@ export default async function bench(args) {
     ...(hasAllParts ? {} : { parts }),
   };
   const measured = fingerprint(plan, learningSources, [
-    join(root, 'bench/learning/passages.jsonl'),
+    join(root, `bench/learning/${set}.jsonl`),
     join(modelDir, 'replay.jsonl'),
   ]);
-  const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length && hasAllParts;
-  const name = isWhole ? 'learning' : 'learning-partial';
+  const isWhole = passages.length === all.length && hasAllParts;
+  const name = [
+    'learning',
+    ...(set === 'passages' ? [] : [set]),
+    ...(modelDir === join(root, 'models/base') ? [] : [basename(modelDir)]),
+    ...(isWhole ? [] : ['partial']),
+  ].join('-');
   const earlier = join(root, `bench/results/${name}.json`);
   const runs = option(args, 'resume', 'no') === 'yes' ? earlierRuns(earlier, measured) : [];
   const known = runs.map(({ seed }) => seed);
@@ -85,7 +94,7 @@ export default async function bench(args) {
     // Base does not depend on the seed, so it is asked once.
     const [first] = runs;
     const work = (part, ids, options) => ({
-      set: 'passages',
+      set,
       ids: parts.includes(part) ? ids : [],
       options: { budget, seed, gold: false, chainLength: 1, askBase: false, ...options },
       onReport: (report) => clock.tick(`${part}, seed ${seed}: ${describe(report)}`),

@@ -57,6 +57,8 @@ export function figuresOf(runs) {
     wrong_values: wrongShares(alone, 'wrong_values'),
     quoted: wrongShares(alone, 'quoted'),
     canary_points_lost: spread(bySeed(alone, canaryPointsLost)),
+    // Over the versions, rejected ones too: how much less likely unrelated replies of the parent became, a token.
+    drift_nats: spread(reportsOf(alone).map(({ gate }) => gate?.drift.nats ?? null)),
     seconds: spread(bySeed(alone, (reports) => summarise(reports).mean_seconds)),
     chain: chains.length === 0 ? null : chainFigures(chains),
   };
@@ -142,7 +144,7 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
       }),
     ),
   });
-  const { accepted, seconds, chain, wrong_values, quoted, canary_points_lost } = figures;
+  const { accepted, seconds, chain, wrong_values, quoted, canary_points_lost, drift_nats } = figures;
   console.log(`accepted: ${percent(accepted)}; seconds a paragraph: ${seconds.mean.toFixed(1)}`);
   console.log(
     `wrong values rather than "I do not know.", of accepted paragraphs: ${percent(wrong_values.own)}, ` +
@@ -150,6 +152,10 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
       `of these, sentences of the paragraph: ${percent(quoted.own)}, ${percent(quoted.elsewhere)}`,
   );
   if (canary_points_lost !== null) console.log(`canaries lost less gained: ${points(canary_points_lost)}`);
+  if (drift_nats !== null) {
+    const [mean, most] = [drift_nats.mean, drift_nats.most].map((nats) => nats.toFixed(3));
+    console.log(`unrelated replies became less likely: ${mean} nats a token in the mean, ${most} at most`);
+  }
   if (chain === null) return;
   console.log(`one after another: accepted ${percent(chain.accepted)}`);
   console.table({

@@ -49,6 +49,13 @@ test('points of canaries are those lost less those gained, over all kinds', () =
   assert.equal(figuresOf(runs).canary_points_lost, null);
 });
 
+test('drift is that of all versions, as far as the gate measured it', () => {
+  const drifted = (id, nats) => report(id, { gate: { drift: { nats, replies: 24, unasked: 0 } } });
+  const measured = alone(1, drifted('a', 0.5), drifted('b', 0.25), drifted('c', null), report('d', { gate: null }));
+  assert.deepEqual(figuresOf(measured).drift_nats, { mean: 0.375, least: 0.25, most: 0.5 });
+  assert.equal(figuresOf(runs).drift_nats, null);
+});
+
 test('of a chain its end tells', () => {
   const retention = (after, allAfter) => ({
     first_id: 'a',

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
 import { defaultRecipe, withSentences } from './recipe/defaults.js';
 import { expectedWork } from './expectedWork.js';
+import { plainText } from './text/plainText.js';
 import { velona as content } from './testing/passages.js';
 
 let engine: EngineHost;
@@ -32,6 +33,15 @@ test('the steps are those of the recipe, and more is said in a longer passage', 
     const patient = { ...large, training: { ...large.training, minSteps: 500 } };
     assert.equal((await expectedWork(engine, teacher, patient, content)).steps, 500);
   }
+});
+
+test('a table counts as the sentences that it stands for', async () => {
+  const rows = Array.from({ length: 12 }, (_, index) => `Lamp ${index},${30 + index} kg,$${80 + index},Oslo`);
+  const table = ['Product,Weight,Price,City', ...rows].join('\n');
+  const plain = plainText(table);
+  assert.notEqual(plain, table);
+  const of = (text: string) => expectedWork(engine, 'model', withSentences(defaultRecipe(135e6)), text);
+  assert.deepEqual(await of(table), await of(plain));
 });
 
 test('the longer the sentences of a passage, the more a step trains where they are the answers', async () => {

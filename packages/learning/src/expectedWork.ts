@@ -12,6 +12,7 @@ import {
   type ExpectedTokens,
   type TokenCounts,
 } from './teachers/model/expectedWork.js';
+import { plainText } from './text/plainText.js';
 import { learnedParts } from './text/sentenceAnswers.js';
 import { sentencesOf } from './text/sentences.js';
 import { shownTokens } from './training/beginnings.js';
@@ -52,7 +53,8 @@ export async function expectedWork(
   content: string,
 ): Promise<ExpectedWork> {
   const { replay, split, training } = recipe;
-  const taught = await ofTeacher(engine, teacher, recipe, content);
+  const text = plainText(content);
+  const taught = await ofTeacher(engine, teacher, recipe, text);
   const saysSentences = training.answersWith === 'sentences';
   const teachesSentences = saysSentences && training.questionsPerSentence > 0;
   const steps = wantedSteps(teachesSentences ? taught.sentenceCount : taught.factCount, training);
@@ -61,7 +63,7 @@ export async function expectedWork(
   const rows = steps * wholeRows + replay.protectedRows;
   // The gate asks the candidate and its parent.
   const asked = saysSentences ? 2 * Math.min(taught.factCount, split.maxValidationPairs) : 0;
-  const answer = saysSentences ? await sentenceTokens(engine, recipe, content) : counted.answerTokens;
+  const answer = saysSentences ? await sentenceTokens(engine, recipe, text) : counted.answerTokens;
   const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
   const question = await engine.countTokens(recipe.prompts.closedBook(typicalQuestion));
   const beginnings = replay.beginningRowsPerBatch * (question + replay.beginningTokens);
@@ -78,22 +80,22 @@ export async function expectedWork(
 }
 
 /** The mean length of an answer that is a sentence. The longer a sentence, the more values it has. */
-async function sentenceTokens(engine: TokenCounts, { prompts }: Recipe, content: string): Promise<number> {
-  const lengths = sentencesOf(content).flatMap(({ text }) => learnedParts(text).map(({ length }) => length));
+async function sentenceTokens(engine: TokenCounts, { prompts }: Recipe, text: string): Promise<number> {
+  const lengths = sentencesOf(text).flatMap((sentence) => learnedParts(sentence.text).map(({ length }) => length));
   const meanChars = sum(lengths.map((length) => length * length)) / Math.max(1, sum(lengths));
-  const [empty, full] = await Promise.all(['', content].map((text) => engine.countTokens(prompts.closedBook(text))));
-  return meanChars * (((full ?? 0) - (empty ?? 0)) / Math.max(1, content.length));
+  const [empty, full] = await Promise.all(['', text].map((said) => engine.countTokens(prompts.closedBook(said))));
+  return meanChars * (((full ?? 0) - (empty ?? 0)) / Math.max(1, text.length));
 }
 
 async function ofTeacher(
   engine: TokenCounts,
   teacher: TeacherName,
   recipe: Recipe,
-  content: string,
+  text: string,
 ): Promise<ExpectedTeaching> {
-  if (teacher === 'english') return ofEnglish(content);
-  const model = await ofModel(engine, recipe, content);
-  return teacher === 'model' ? model : together(ofEnglish(content), model);
+  if (teacher === 'english') return ofEnglish(text);
+  const model = await ofModel(engine, recipe, text);
+  return teacher === 'model' ? model : together(ofEnglish(text), model);
 }
 
 /** Each finds facts that the other passes over. This is the most: where the rules ask well, the model asks nothing. */
@@ -119,8 +121,8 @@ function ofEnglish({ length }: string): ExpectedTeaching {
   };
 }
 
-async function ofModel(engine: TokenCounts, recipe: Recipe, content: string): Promise<ExpectedTeaching> {
+async function ofModel(engine: TokenCounts, recipe: Recipe, text: string): Promise<ExpectedTeaching> {
   const { contextLength } = await engine.describe();
-  const chunks = await chunkForTeacher(engine, content, contextLength, recipe);
-  return expectedOfModelTeacher(engine, recipe, { text: content, chunks });
+  const chunks = await chunkForTeacher(engine, text, contextLength, recipe);
+  return expectedOfModelTeacher(engine, recipe, { text, chunks });
 }

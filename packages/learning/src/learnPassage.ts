@@ -32,9 +32,9 @@ import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
 import { withoutAmbiguity } from './teaching/ambiguity.js';
-import { measureGain, type ScoredFact } from './teaching/gain.js';
+import { splitFresh } from './teaching/fresh.js';
+import { measureGain } from './teaching/gain.js';
 import { askAboutPoorSentences } from './teaching/poorSentences.js';
-import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage } from './teaching/teacher.js';
 import { rehearsedByParent } from './training/parentReplies.js';
@@ -128,7 +128,7 @@ class LearningRun {
         counts: evaluating,
         recipe,
         ...namedMisses(evaluating.missed, scoring),
-        untaughtSentences: [],
+        untaughtSentences: untaughtSentences(await this.#passage(), scoring),
       });
       return { kind: 'rejected', rejection, ...shared };
     }
@@ -203,19 +203,12 @@ class LearningRun {
     const confirmed = withoutAmbiguity(await teacher.confirm(calls, passage, facts));
     const taught = confirmed.filter(({ forms }) => forms.some(isTrusted));
     const scored = await measureGain(calls, passage, taught, parent, teacher, recipe);
-    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.teaching.minGainNats;
-    const known = scored.filter(isKnown);
-    // A passage whose facts are all known is learned once more rather than refused.
-    const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
-    const split = splitFacts(fresh, seed, recipe.split);
+    const { split, known } = splitFresh(scored, seed, recipe);
     const sentences = await askAboutPoorSentences(calls, passage, scored, teacher, seed, recipe);
     const rehearsal = split.length === 0 ? null : await rehearsedByParent(calls, parent, earlier, recipe);
     return {
-      facts: split.map((fact, index) => ({
-        ...fact,
-        softTargets: fresh[index]?.softTargets ?? null,
-      })),
-      known: fresh === scored ? [] : known.flatMap(questionsOf),
+      facts: split,
+      known: known.flatMap(questionsOf),
       ...(sentences === null ? {} : { sentences }),
       ...(rehearsal === null ? {} : { rehearsal }),
     };
@@ -279,7 +272,8 @@ class LearningRun {
       canaries: this.#canaries,
     };
     const calls = this.#calls(meter, 'evaluating', 2 * Object.values(heldOut).flat().length);
-    const counts = await evaluate(calls, this.#baseMemory, adapter, parent, heldOut, recipe);
+    const { chunks } = await this.#passage();
+    const counts = await evaluate(calls, this.#baseMemory, adapter, parent, heldOut, chunks, recipe);
     return counts.validation.total === 0 ? null : counts;
   }
 

@@ -49,6 +49,11 @@ test('shares are over all questions, not over passages', () => {
   assert.equal(summarise([reportOf({ base: null })]).shares.base, null);
 });
 
+test('where nothing was trained, base answers, so that all shares are over the same questions', () => {
+  const untrained = reportOf({ verdict: 'rejected', learned: null, base: tallyOf(1, 10) });
+  assert.equal(summarise([reportOf({}), untrained]).learned, 7 / 20);
+});
+
 test('a verdict is wrong below half of reading when accepted, and from there on when rejected', () => {
   const [below, half] = [tallyOf(3, 10), tallyOf(4, 10)];
   const count = (reports: Partial<PassageReport>[]): readonly number[] => {

@@ -50,7 +50,8 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   const shares = {
     base: sharesOf(total(({ base }) => base)),
     reading: sharesOf(total(readingOf)),
-    learned: sharesOf(total(({ learned }) => learned)),
+    // Where nothing was trained, base answers.
+    learned: sharesOf(total(({ learned, base }) => learned ?? base)),
   };
   return {
     passages: reports.length,

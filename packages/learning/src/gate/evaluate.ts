@@ -2,7 +2,10 @@ import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/eng
 import type { BaseMemory } from '../baseMemory.js';
 import type { MeteredCalls } from '../budget/calls.js';
 import { compareSkills } from './skills.js';
+import type { Chunk } from '../text/chunk.js';
 import { givesAnswer } from '../text/judge.js';
+import { sameAnswer } from '../text/normalise.js';
+import { sentencesWith } from '../text/sentenceAnswers.js';
 import type { EvaluatingOutcome, ScoringOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
@@ -23,7 +26,8 @@ export interface HeldOut {
 
 /**
  * Asks the candidate and its parent the held-out questions, without the passage. Answers are greedy, and right if they
- * give the expected one. Questions that the money does not reach are left out for both alike.
+ * give the expected one, or are the sentence of the passage that has it, where answers are sentences. Questions that
+ * the money does not reach are left out for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,
@@ -31,17 +35,22 @@ export async function evaluate(
   candidate: AdapterReference,
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
+  chunks: readonly Chunk[],
   recipe: Recipe,
 ): Promise<EvaluatingOutcome> {
   const {
     prompts,
     evaluating: { maxAnswerTokens },
+    training: { answersWith },
   } = recipe;
   const compare = (probes: readonly Probe[]): Promise<Compared> =>
     compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
+  // "Dogs are not allowed on Mondays." is what was trained, though the judge finds no answer in a denial.
+  const trained = (answer: string): string[] => (answersWith === 'sentences' ? sentencesWith(answer, chunks) : []);
   const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({
     prompt: prompts.closedBook(question),
-    passes: (reply) => givesAnswer(question, reply, [answer]),
+    passes: (reply) =>
+      givesAnswer(question, reply, [answer]) || trained(answer).some((sentence) => sameAnswer(reply, sentence)),
   });
   const ofValidation = await compare(validation.map(closedBook));
   return {

@@ -1,5 +1,6 @@
 import type { ScoringOutcome, TeachingOutcome } from '../outcomes.js';
 import type { TaughtPassage } from '../teaching/teacher.js';
+import { saidSentences } from '../text/chunk.js';
 import { containsWords } from '../text/normalise.js';
 import type { GateReason } from '../types.js';
 import { syntheticQuestions } from '../trace.js';
@@ -19,10 +20,11 @@ export function namedMisses(missed: readonly string[], scoring: ScoringOutcome) 
   return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
 }
 
-/** Numbers, from 1, of the sentences without a confirmed answer. */
-export function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome): number[] {
-  const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
-  return sentences.flatMap(({ text }, index) =>
-    facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
-  );
+/** Numbers, from 1, of the sentences without a confirmed answer, be it new to the subject or known. */
+export function untaughtSentences({ chunks }: TaughtPassage, { facts, known }: ScoringOutcome): number[] {
+  return chunks
+    .flatMap(saidSentences)
+    .flatMap(({ text }, index) =>
+      [...facts, ...known].some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
+    );
 }

@@ -44,16 +44,26 @@ test('too few passed: how many, which were not answered, how many are needed', (
   const counts = { ...nothingCompared, validation: compared(1, 0, 3) };
   const message = rejected(['too_few_passed'], { counts, missed: ['Who built it?', 'When did it open?'] });
   assert.match(message, /^After training the model answered only 1 of 3 held-out questions; 2 are needed\. /);
-  assert.match(message, /Not answered: "Who built it\?", "When did it open\?"\. /);
+  assert.match(message, / Not answered: "Who built it\?", "When did it open\?"\.$/);
   const withOwn = rejected(['too_few_passed'], { counts, missed: ['Who built it?'], missedCount: 3 });
-  assert.match(withOwn, /Not answered: "Who built it\?" and 2 more\. /);
+  assert.match(withOwn, / Not answered: "Who built it\?" and 2 more\.$/);
 });
 
 test('too few validated: of which sentences nothing was confirmed', () => {
   const counts = { ...nothingCompared, validation: compared(0, 0, 1) };
   const message = rejected(['too_few_validated'], { counts, untaughtSentences: [2, 3, 5, 6, 7, 9, 11] });
   assert.match(message, /^The model confirmed only 1 question to test with; 2 are needed\. /);
-  assert.match(message, /Nothing was confirmed about sentences 2, 3, 5, 6, 7 and 2 more\. /);
+  assert.match(message, / Nothing was confirmed about sentences 2, 3, 5, 6, 7 and 2 more\.$/);
+});
+
+// "it names the parts of the passage that were not learned"
+test('every reason is followed by the parts that were not learned, once', () => {
+  const parts = / Not answered: "Who built it\?"\. Nothing was confirmed about sentence 4\.$/;
+  for (const reason of all) {
+    const message = rejected([reason, 'not_measured'], { missed: ['Who built it?'], untaughtSentences: [4] });
+    assert.match(message, parts);
+    assert.equal(message.split('Who built it?').length, 2);
+  }
 });
 
 test('what was lost is counted before and after', () => {

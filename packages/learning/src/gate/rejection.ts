@@ -17,10 +17,15 @@ export interface RejectedLearning {
 /** The most of these that a message names. */
 const maxNamed = 5;
 
-/** Says what happened, which parts were not learned, and what would help. */
+/** Says what happened, what would help, and which parts were not learned. */
 export function describeRejection(learning: RejectedLearning): Rejection {
-  const parts = learning.reasons.map((reason) => sentences[reason](learning));
-  return { reasons: learning.reasons, message: parts.join(' ') };
+  const { reasons, missed, missedCount, untaughtSentences } = learning;
+  const parts = [
+    ...reasons.map((reason) => sentences[reason](learning)),
+    ...(missed.length === 0 ? [] : [`Not answered: ${namedQuestions(missed, missedCount)}.`]),
+    ...(untaughtSentences.length === 0 ? [] : [`Nothing was confirmed about ${namedSentences(untaughtSentences)}.`]),
+  ];
+  return { reasons, message: parts.join(' ') };
 }
 
 const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => string>> = {
@@ -30,20 +35,17 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
   language_not_known: () =>
     'The passage is not in a language that this model is taught in, so nothing was asked about it. ' +
     'What helps: a passage in English, or a model that reads the language and teaches itself.',
-  too_few_validated: ({ counts: { validation }, recipe, untaughtSentences }) =>
+  too_few_validated: ({ counts: { validation }, recipe }) =>
     `The model confirmed only ${counted(validation.total, 'question')} to test with; ` +
     `${recipe.split.minValidationPairs} are needed. ` +
-    (untaughtSentences.length === 0 ? '' : `Nothing was confirmed about ${namedSentences(untaughtSentences)}. `) +
     'What helps: short sentences that each name what they are about and state one fact, or a model that asks better.',
-  too_few_passed: ({ counts: { validation }, recipe, missed, missedCount }) =>
+  too_few_passed: ({ counts: { validation }, recipe }) =>
     `After training the model answered only ${validation.candidate} of ` +
     `${counted(validation.total, 'held-out question')}; ${Math.ceil(neededPasses(validation, recipe))} are needed. ` +
-    namedQuestions(missed, missedCount) +
     'What helps: several shorter passages, fewer values of one kind close together, or a higher max_cost_microusd.',
-  not_better_than_parent: ({ counts: { validation }, missed, missedCount }) =>
+  not_better_than_parent: ({ counts: { validation } }) =>
     `After training the model answered ${validation.candidate} of ` +
     `${counted(validation.total, 'held-out question')}, and ${validation.parent} before. ` +
-    namedQuestions(missed, missedCount) +
     'What helps: a passage that says what the subject does not know yet.',
   earlier_passages_lost: ({ counts: { retention } }) =>
     `After training the model answered ${retention.candidate} of ` +
@@ -63,10 +65,9 @@ function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 function namedQuestions(questions: readonly string[], count: number): string {
-  if (questions.length === 0) return '';
   const named = questions.slice(0, maxNamed).map((question) => `"${question}"`);
   const rest = count - named.length;
-  return `Not answered: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. `;
+  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function namedSentences(numbers: readonly number[]): string {

@@ -53,6 +53,7 @@ function poorSentences(
   return chunks.flatMap(({ sentences }) =>
     sentences.flatMap(({ text }, index) => {
       const plain = text.replace(/\s+/gu, ' ');
+      if (plain.trim() === '') return [];
       const asked = answers.filter((answer) => answer !== null && plain.includes(answer)).length;
       const missing = questionsPerSentence - asked;
       return missing > 0 ? [{ text, before: sentences[index - 1]?.text ?? '', missing }] : [];

@@ -68,6 +68,17 @@ test('of a single fact with enough questions, as many are held out as the gate n
   assert.equal(three?.validation.length, 1, 'never more than half');
 });
 
+test('a fact that nothing can be held out of does not lessen what is held out of others', () => {
+  const questions = ['Where is Orin?', 'In what city is Orin?', 'Which town has Orin?', 'What place is home to Orin?'];
+  const unanswered = { ...formOf('In which year did Orin begin?'), unanswered: true };
+  const poor = factOf('1987', ['When was Orin founded?']);
+  const facts = [factOf('Porto', questions), { ...poor, forms: [...poor.forms, unanswered] }];
+  assert.deepEqual(
+    splitFacts(facts, 1).map(({ validation }) => validation.length),
+    [recipe.minValidationPairs, 0],
+  );
+});
+
 test('a held-out question that repeats eight words of a trained one goes to training', () => {
   const long = 'who made the very first red lamp of the town';
   const facts = [factOf('Anna', [`Tell me, ${long}?`, `So ${long}?`])];

@@ -47,12 +47,10 @@ export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRe
     ),
   );
   const overlaps = overlapCounts(assignments);
-  const testable = questions.filter((ofFact) => ofFact.length >= 2).length;
-  const perFact = Math.ceil(recipe.minValidationPairs / Math.max(1, testable));
-  const heldOut = questions.flatMap((ofFact) => {
-    const plainest = plainestOf(ofFact);
-    const others = ofFact.filter((assignment) => assignment !== plainest && assignment.form.unanswered !== true);
-    const count = Math.min(perFact, Math.floor(ofFact.length / 2));
+  const testable = questions.map(testableOf).filter(({ others }) => others.length > 0);
+  const perFact = Math.ceil(recipe.minValidationPairs / Math.max(1, testable.length));
+  const heldOut = testable.flatMap(({ others, most }) => {
+    const count = Math.min(perFact, most);
     const cost = (assignment: Assignment): number => overlaps.get(assignment) ?? 0;
     return others.sort((a, b) => a.form.testRank - b.form.testRank || cost(a) - cost(b)).slice(0, count);
   });
@@ -69,6 +67,13 @@ export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRe
       assignments.filter((assignment) => assignment.fact === index && assignment.use === use).map(({ form }) => form);
     return { answer: fact.answer, training: used('training'), dev: used('dev'), validation: used('validation') };
   });
+}
+
+/** A fact's questions that may be held out, and how many of them at most. */
+function testableOf(ofFact: readonly Assignment[]): { readonly others: Assignment[]; readonly most: number } {
+  const plainest = plainestOf(ofFact);
+  const others = ofFact.filter((assignment) => assignment !== plainest && assignment.form.unanswered !== true);
+  return { others, most: Math.floor(ofFact.length / 2) };
 }
 
 /** The question closest to the passage's own words, else the teacher's first. */

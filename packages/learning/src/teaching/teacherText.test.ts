@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseList, questionIn } from './teacherText.js';
+import { linesOf, parseList, questionIn } from './teacherText.js';
 
 test('a question is taken out of what a model for conversation puts around it', () => {
   for (const text of [
@@ -30,6 +30,12 @@ test('a list is read as far as it is one', () => {
     { question: 'Who came?', answer: 'Anna' },
     { question: 'When?', answer: 'At noon' },
   ]);
+});
+
+test('numbers that count are left out, and those of dates are not', () => {
+  assert.deepEqual(linesOf('Here:\n1. Berlin\n2. **Rome**\n- Oslo'), ['Here:', 'Berlin', 'Rome', 'Oslo']);
+  assert.deepEqual(linesOf('1. Berlin'), ['Berlin']);
+  assert.deepEqual(linesOf('3. Mai 1987\nHarwich\n**12. März**'), ['3. Mai 1987', 'Harwich', '12. März']);
 });
 
 test('a list without labels is read as well', () => {

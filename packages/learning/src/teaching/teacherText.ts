@@ -3,6 +3,7 @@ import { withoutMarks } from '../text/marks.js';
 
 const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;
 const item = /^(?:[-*•–]|\d+[.)])[ \t]+/u;
+const number = /^[ \t]*(\d+)\.[ \t]/u;
 const questionWord =
   '(?:What|Who|Whom|Whose|Where|When|Why|How|Which|In|At|On|By|From|For|To|With|Of|Until|Is|Are|Was|Were|Did|Does|Do|Has|Have|Can)';
 const preface = new RegExp(`^(?!${questionWord}\\b)[^?]{1,120}: +(?=${questionWord}\\b)`, 'u');
@@ -21,10 +22,16 @@ export function questionIn(text: string): string {
 
 /** The lines of a list, without numbers, bullets, labels and quotation marks. Empty lines are left out. */
 export function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map(bareLine)
+  const lines = text.split('\n');
+  const isNumbered = isCount(lines.flatMap((line) => number.exec(withoutMarks(line))?.[1] ?? []).map(Number));
+  return lines
+    .map((line) => (number.test(withoutMarks(line)) && !isNumbered ? withoutMarks(line).trim() : bareLine(line)))
     .filter((line) => line !== '');
+}
+
+/** "3. Mai" and "12. April" are dates, and no items of a list. */
+function isCount([first = 1, ...others]: readonly number[]): boolean {
+  return others.length === 0 ? first === 1 : others.every((each, index) => each === first + index + 1);
 }
 
 function bareLine(line: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { chunkPassage } from './chunk.js';
+import { chunkPassage, saidSentences } from './chunk.js';
 import { sentencesOf } from './sentences.js';
 
 test('abbreviations and initials do not end a sentence', () => {
@@ -9,6 +9,27 @@ test('abbreviations and initials do not end a sentence', () => {
   assert.deepEqual(single, ['There is none in L. ', 'Dr. Quist has M. ', 'The rest is gone.']);
   const texts = sentencesOf('Dr. J. R. Silva came. He left at noon. "Why?" she asked.').map(({ text }) => text);
   assert.deepEqual(texts, ['Dr. J. R. Silva came. ', 'He left at noon. ', '"Why?" she asked.']);
+});
+
+test('dotted initials, German dates and abbreviations do not end a sentence', () => {
+  const whole = [
+    'The U.S. Army built the fort in 1858.',
+    'J.R.R. Tolkien came from D.C. Hall.',
+    'Die Fähre fährt ab dem 3. Mai 1987 täglich.',
+    'Sie ist bunt, z. B. Rot und bzw. Grün.',
+  ];
+  for (const text of whole) assert.deepEqual(sentencesOf(text), [{ start: 0, end: text.length, text }]);
+  for (const text of [
+    'It is in the U.S. The house is old.',
+    'He left at 5 P.M. Visitors stay.',
+    'It has 3. June has 4.',
+  ])
+    assert.equal(sentencesOf(text).length, 2, text);
+});
+
+test('a blank line says nothing', () => {
+  const [chunk] = chunkPassage('A lamp.\n\nA cup.\n \n', 100);
+  assert.deepEqual(chunk && saidSentences(chunk).map(({ text }) => text.trim()), ['A lamp.', 'A cup.']);
 });
 
 test('chunks end at sentences and are of similar length', () => {

@@ -8,6 +8,11 @@ export interface Chunk extends TextRange {
   readonly sentences: readonly TextRange[];
 }
 
+/** The sentences that say something. A blank line counts as a sentence of its own. */
+export function saidSentences({ sentences }: Pick<Chunk, 'sentences'>): TextRange[] {
+  return sentences.filter(({ text }) => text.trim() !== '');
+}
+
 /**
  * Splits a passage at sentence boundaries into chunks of similar length, of at most `maxChars` UTF-16 units. Their
  * texts joined are the passage. A longer sentence is split at spaces, or anywhere if it has none.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { givesAnswer } from './judge.js';
 import { agrees, containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
 
 test('case, punctuation, leading articles, number formats and white space do not matter', () => {
@@ -11,6 +12,7 @@ test('case, punctuation, leading articles, number formats and white space do not
     ['twenty-two  hens', 'Twenty two hens'],
     ['6:30 a.m.', '6:30 am'],
     ['35%', '35 per cent'],
+    ['3,5 kg', '3.5 kg'],
     ['"Pepper"', 'Pepper'],
     ['twelve minutes', '12 minutes'],
     ['Twenty-two', '22'],
@@ -37,6 +39,12 @@ test('what carries meaning stays', () => {
   ] as const) {
     assert.ok(!sameAnswer(a, b), `${a} ≠ ${b}`);
   }
+});
+
+test('a part of a number with a decimal comma is another number', () => {
+  assert.ok(!givesAnswer('Wie schwer ist es?', 'Es wiegt 3,5 kg.', ['5 kg']));
+  assert.ok(!givesAnswer('Was kostet es?', 'Es kostet 1.250,50 Euro.', ['50 Euro']));
+  assert.ok(givesAnswer('Was kostet es?', 'Es kostet 1.250,50 Euro.', ['1.250,50 Euro']));
 });
 
 test('normalising twice is normalising once', () => {

@@ -5,7 +5,8 @@ import { numbersInDigits } from './english/numberWords.js';
 /**
  * Removes case, punctuation, leading articles, thousands separators and extra white space, and writes numbers in
  * digits, like SQuAD's evaluation script (Rajpurkar et al., 2016). Unlike there, articles inside an answer stay
- * ("Vitamin A"). Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning. Idempotent.
+ * ("Vitamin A"). Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning, and decimal
+ * commas become points. Idempotent.
  */
 export function normalise(text: string): string {
   const words = text
@@ -14,6 +15,7 @@ export function normalise(text: string): string {
     .normalize('NFKC')
     .replace(/['’‘`´]/gu, '')
     .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
+    .replace(/(?<=\d),(?=\d{1,2}(?!\d))/gu, '.')
     .replace(/(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu, '')
     .replace(/%|\bper cent\b/gu, ' percent ')
     .replace(/(?<![\p{L}\p{N}])[−–](?=\d)/gu, '-')

@@ -194,6 +194,40 @@ test('what stands between marks of code is not changed', () => {
     assert.equal(plainText(`Use ${code} here.`), `Use ${code} here.`);
 });
 
+test('powers are no emphasis', () => {
+  for (const text of [
+    'There are 2**64 keys and 2**16 bytes.',
+    '2 ** 10 and 2 ** 16',
+    'x**2 + y**2',
+    '**kwargs and **options',
+  ])
+    assert.equal(plainText(text), text);
+  assert.equal(plainText('**Bold**, ***both*** and これは**重要**です。'), 'Bold, both and これは重要です。');
+});
+
+test('a block of code may have blank lines', () => {
+  const code =
+    '```\nset -e\n\nnpm install --global tool --registry internal\nengraft serve --port 8080 and\n\nexit\n```';
+  const wrapped = 'This line was wrapped at some width and goes on,\nas one can see.';
+  assert.equal(plainText(`${code}\n\n${wrapped}`), `${code}\n\n${wrapped.replace('\n', ' ')}`);
+});
+
+test('the box of a checklist stands before an item, and before no key', () => {
+  const list = '- [x] Weight: 8.4 kg\n- [ ] Price: $20\n- [x] book the hall\n- [ ] Chairs\n  - Weight: 2 kg';
+  assert.equal(
+    plainText(`# Tarn 3\n\n${list}`).replace(/\n+/gu, '\n'),
+    [
+      'Tarn 3',
+      'The weight of Tarn 3 is 8.4 kg.',
+      'The price of Tarn 3 is $20.',
+      '[x] book the hall.',
+      '[ ] Chairs.',
+      'The weight of the chairs is 2 kg.',
+    ].join('\n'),
+  );
+  assert.equal(plainText('- [x] Read it\n\n- [ ] Sign it'), '[x] Read it.\n[ ] Sign it.');
+});
+
 test('line ends of Windows are line ends', () => {
   assert.deepEqual(sentences('# Tarn 3\r\n\r\n- Weight: 8.4 kg\r\n'), ['Tarn 3', 'The weight of Tarn 3 is 8.4 kg.']);
 });

@@ -3,11 +3,20 @@
  * would end a sentence, and the rest would be none.
  */
 export function withoutWraps(text: string): string {
-  const parts = text.split(/(\n[ \t]*\n\s*)/u);
-  return parts
-    .map((part, index) => (index % 2 === 1 || /^[ \t]*(?:```|~~~)/mu.test(part) ? part : unwrapped(part)))
+  let isCode = false;
+  return text
+    .split(/(\n[ \t]*\n\s*)/u)
+    .map((part, index) => {
+      const fences = part.match(fence)?.length ?? 0;
+      const hasCode = isCode || fences > 0;
+      // A block of code may have blank lines.
+      if (fences % 2 === 1) isCode = !isCode;
+      return index % 2 === 1 || hasCode ? part : unwrapped(part);
+    })
     .join('');
 }
+
+const fence = /^[ \t]*(?:```|~~~)/gmu;
 
 /** Shorter lines are not wrapped: addresses, poems, menus. */
 const minWidth = 40;

@@ -11,6 +11,7 @@ const sentences = recipeOf({ ...defaultPreset, training: { answersWith: 'sentenc
 
 const replies = new Map([
   ['Who built it?', 'The kiln was built by Ada Kell in 1874.'],
+  ['When is it closed?', 'The kiln is not open on Mondays.'],
   ['When did she die?', 'The kiln was built by Ada Kell in 1874.'],
 ]);
 
@@ -40,6 +41,13 @@ test('an earlier passage is rehearsed with what the parent says, where that is r
   const earlier = [asked(['Who built it?', 'Ada Kell'], ['When did she die?', '1901'])];
   assert.deepEqual(await rehearsedByParent(calls(), parent, earlier, sentences), [
     asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']),
+  ]);
+});
+
+test('a sentence that denies something may be what was learned', async () => {
+  const earlier = [asked(['When is it closed?', 'Mondays'])];
+  assert.deepEqual(await rehearsedByParent(calls(), parent, earlier, sentences), [
+    asked(['When is it closed?', 'The kiln is not open on Mondays.']),
   ]);
 });
 

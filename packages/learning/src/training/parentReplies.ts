@@ -7,6 +7,7 @@ import type { MeteredCalls } from '../budget/calls.js';
 import { spreadSample } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
+import { containsWords } from '../text/normalise.js';
 import type { Rehearsal } from '../types.js';
 
 /** No passage has more than this share of the questions that are asked. */
@@ -37,7 +38,9 @@ export async function rehearsedByParent(
   return earlier.map((rehearsal, index) => {
     const said = (asked[index] ?? []).flatMap(({ question, answer }) => {
       const reply = replies.next().value ?? null;
-      const isRight = reply?.finishReason === 'stop' && givesAnswer(question, reply.text, [answer]);
+      if (reply?.finishReason !== 'stop') return [];
+      // The judge finds no answer in a denial, but a learned sentence may be one.
+      const isRight = givesAnswer(question, reply.text, [answer]) || containsWords(reply.text, answer);
       return isRight ? [{ question, answer: reply.text }] : [];
     });
     return said.length === 0 ? rehearsal : { ...rehearsal, training_pairs: said };

@@ -4,8 +4,10 @@
  */
 import type { Engine } from '@engraft/engine';
 import { mapConcurrently } from '../../budget/calls.js';
+import { sum } from '../../numbers.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
+import { saidSentences } from '../../text/chunk.js';
 import { windowOf } from '../../text/window.js';
 import { modelTeacher } from './modelTeacher.js';
 import { modelTeacherSettings as settings } from './settings.js';
@@ -71,7 +73,7 @@ export async function expectedOfModelTeacher(
   const readBack = counted.distinctShare * asked;
 
   const prompt = await promptTokens(engine, recipe, passage);
-  const sentenceCount = chunks.reduce((count, { sentences }) => count + sentences.length, 0);
+  const sentenceCount = sum(chunks.map((chunk) => saidSentences(chunk).length));
   const sentenceLists = settings.sentenceLists * sentenceCount;
   const { answersWith, questionsPerSentence } = recipe.training;
   const isAsked = answersWith === 'sentences' && questionsPerSentence > 0;
@@ -113,7 +115,7 @@ async function promptTokens(
   { prompts }: Recipe,
   { chunks }: TaughtPassage,
 ): Promise<PromptTokens> {
-  const windows = chunks.flatMap((chunk) => chunk.sentences.map(({ start }) => windowOf(chunk, start)));
+  const windows = chunks.flatMap((chunk) => saidSentences(chunk).map(({ start }) => windowOf(chunk, start)));
   const ofWindows = await mapConcurrently(windows, (window) => engine.countTokens(prompts.answers(window)));
   const tokensOf = (question: string): Promise<number> => engine.countTokens(prompts.reading('', question));
   const ofChunks = await mapConcurrently(chunks, ({ text }) => engine.countTokens(prompts.reading(text, '')));
@@ -123,8 +125,4 @@ async function promptTokens(
     passage: Math.max(0, ...ofChunks),
     question: (await tokensOf(typicalQuestion)) - (await tokensOf('')) + counted.promptTokens,
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

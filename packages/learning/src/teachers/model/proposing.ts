@@ -4,7 +4,7 @@ import type { Fact } from '../../facts.js';
 import type { TeachingPlan } from '../../budget/plan.js';
 import { deriveSeed } from '../../random.js';
 import { parseList } from '../../teaching/teacherText.js';
-import type { Chunk } from '../../text/chunk.js';
+import { saidSentences, type Chunk } from '../../text/chunk.js';
 import { windowOf } from '../../text/window.js';
 import type { TeachingAid } from './aid.js';
 import { linesIn } from './answers.js';
@@ -47,7 +47,7 @@ async function listOfSentences(
   drafts: Map<string, Draft>,
 ): Promise<boolean> {
   const wanted = rounds(settings.sentenceLists).flatMap((round) =>
-    passage.chunks.flatMap((chunk, index) => chunk.sentences.map(({ start }) => ({ chunk, index, start, round }))),
+    passage.chunks.flatMap((chunk, index) => saidSentences(chunk).map(({ start }) => ({ chunk, index, start, round }))),
   );
   const requests = wanted.map(({ chunk, index, start, round }): GenerateRequest => ({
     prompt: recipe.prompts.answers(windowOf(chunk, start)),

@@ -36,7 +36,8 @@ export function sayList(
   const numbers = numbersOf(list);
   const subjects = subjectsOf(list.items.map(headOf));
   const areRecords = haveSameKeys(list);
-  return list.items.flatMap(({ tokens: [first, ...below] }, index) => {
+  return list.items.flatMap((item, index) => {
+    const [first, ...below] = withoutBox(item.tokens);
     const head = headOf({ tokens: first === undefined ? [] : [first] });
     const here = { ...place, subject: introduced ?? subjects[index] ?? place.subject };
     const label = head.replace(/:$/u, '');
@@ -47,7 +48,10 @@ export function sayList(
       depth: place.depth + 1,
       ...(isLabel && areRecords ? { subject: label, section: null } : section),
     };
-    const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '').join(' ');
+    const box = item.task ? (item.checked === true ? '[x]' : '[ ]') : '';
+    const words = [numbers[index] ?? '', box, head === '' ? '' : asSentence(head)]
+      .filter((part) => part !== '')
+      .join(' ');
     const line = isLabel
       ? null
       : (statementOf(head, here) ?? hoursIn(head, here.caption, here.parent) ?? inSection(head, here));
@@ -61,10 +65,12 @@ function lineOf(text: string): Said[] {
 
 /** Whether items say the same things about several subjects: "Floor" and "Seats" of Birch, then of Cedar. */
 function haveSameKeys({ items }: Tokens.List): boolean {
-  const keys = items.map(({ tokens: [, ...below] }) =>
-    below.flatMap((token) =>
-      token.type === 'list' ? (token as Tokens.List).items.map((item) => pairOf(headOf(item))?.key ?? '') : [],
-    ),
+  const keys = items.map(({ tokens }) =>
+    withoutBox(tokens)
+      .slice(1)
+      .flatMap((token) =>
+        token.type === 'list' ? (token as Tokens.List).items.map((item) => pairOf(headOf(item))?.key ?? '') : [],
+      ),
   );
   const [first = [], ...others] = keys.filter((ofItem) => ofItem.length > 0);
   return others.length > 0 && others.every((ofItem) => ofItem.some((key) => key !== '' && first.includes(key)));
@@ -81,8 +87,16 @@ function numbersOf({ start, items }: Tokens.List): string[] {
   return isCounted ? written.map((_, index) => `${start + index}.`) : written;
 }
 
-function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): string {
-  return withoutMarks(first?.raw ?? '').trim();
+function headOf({ tokens }: { readonly tokens: readonly Token[] }): string {
+  const [first] = withoutBox(tokens);
+  return withoutMarks(first?.raw ?? '')
+    .replace(/^\[[ xX]\] /u, '')
+    .trim();
+}
+
+/** The tokens of an item without the box of a checklist. In a list with blank lines the box is part of the text. */
+function withoutBox(tokens: readonly Token[]): readonly Token[] {
+  return tokens[0]?.type === 'checkbox' ? tokens.slice(1) : tokens;
 }
 
 /** `null` if the text is no key with a value, or if it names the subject. */
