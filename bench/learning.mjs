@@ -82,6 +82,7 @@ export default async function bench(args) {
     machine: machine(),
     measured,
     model,
+    set,
     passages: passages.length,
     seeds: runs.map(({ seed }) => seed),
     chain,

@@ -50,7 +50,7 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   const shares = {
     base: sharesOf(total(({ base }) => base)),
     reading: sharesOf(total(readingOf)),
-    // Where nothing was trained, base answers.
+    // Where nothing was trained, base's answers count.
     learned: sharesOf(total(({ learned, base }) => learned ?? base)),
   };
   return {

@@ -9,10 +9,11 @@ import { chunkPassage } from '../text/chunk.js';
 import { evaluate } from './evaluate.js';
 
 const candidate: AdapterReference = { folder: '/nowhere', contentHash: 'sha256:0' };
-const chunks = chunkPassage('The pool is not open on Mondays. It costs 7 euros.', 500);
+const denial = 'The pool is not open on Mondays.';
+const chunks = chunkPassage(`${denial} The sauna is open on Mondays. It costs 7 euros.`, 500);
 
 /** A stub in place of adapters: the candidate says `reply` to everything, and base nothing that helps. */
-async function passes(reply: string, recipe = withSentences(baseRecipe)): Promise<number> {
+async function passes(reply: string, recipe = withSentences(baseRecipe)): Promise<readonly number[]> {
   const engine = {
     generate: ({ adapter }: Parameters<Engine['generate']>[0]) =>
       Promise.resolve({
@@ -25,22 +26,26 @@ async function passes(reply: string, recipe = withSentences(baseRecipe)): Promis
     describe: () => Promise.resolve({ contextLength: 512 }),
   } as unknown as Engine;
   const heldOut = {
-    validation: [{ question: 'When is the pool closed?', answer: 'Mondays' }],
-    retention: [],
+    validation: [
+      { question: 'When is the pool closed?', answer: 'Mondays' },
+      { question: 'When is the sauna open?', answer: 'Mondays' },
+    ],
+    retention: [{ question: 'When does the museum close?', answer: 'Mondays' }],
     canaries: [],
   };
   const calls = callsFor(engine, 20e6);
-  const { validation } = await evaluate(calls, new BaseMemory(null), candidate, null, heldOut, chunks, recipe);
-  return validation.candidate;
+  const memory = new BaseMemory(null);
+  const { validation, retention } = await evaluate(calls, memory, candidate, null, heldOut, chunks, recipe);
+  return [validation.candidate, retention.candidate];
 }
 
-test('a sentence of the passage answers what was trained, even if it denies something', async () => {
-  assert.equal(await passes('The pool is not open on Mondays.'), 1);
-  assert.equal(await passes('The pool is not open on Sundays.'), 0);
-  assert.equal(await passes('It costs 7 euros.'), 0);
+test('the sentence that was trained is right, even if it denies something', async () => {
+  assert.deepEqual(await passes(denial), [1, 0]);
+  assert.deepEqual(await passes('The pool is not open on Sundays.'), [0, 0]);
+  assert.deepEqual(await passes('The sauna is open on Mondays.'), [2, 1]);
 });
 
 test('where answers are values, a denial answers nothing', async () => {
-  assert.equal(await passes('The pool is not open on Mondays.', baseRecipe), 0);
-  assert.equal(await passes('Mondays', baseRecipe), 1);
+  assert.deepEqual(await passes(denial, baseRecipe), [0, 0]);
+  assert.deepEqual(await passes('Mondays', baseRecipe), [2, 1]);
 });

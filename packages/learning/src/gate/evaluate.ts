@@ -5,7 +5,7 @@ import { compareSkills } from './skills.js';
 import type { Chunk } from '../text/chunk.js';
 import { givesAnswer } from '../text/judge.js';
 import { sameAnswer } from '../text/normalise.js';
-import { sentencesWith } from '../text/sentenceAnswers.js';
+import { sentenceFor, sentencesWith } from '../text/sentenceAnswers.js';
 import type { EvaluatingOutcome, ScoringOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
@@ -26,8 +26,8 @@ export interface HeldOut {
 
 /**
  * Asks the candidate and its parent the held-out questions, without the passage. Answers are greedy, and right if they
- * give the expected one, or are the sentence of the passage that has it, where answers are sentences. Questions that
- * the money does not reach are left out for both alike.
+ * give the expected one. Where answers are sentences, the one that was trained is right, too. Questions that the money
+ * does not reach are left out for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,
@@ -45,14 +45,17 @@ export async function evaluate(
   } = recipe;
   const compare = (probes: readonly Probe[]): Promise<Compared> =>
     compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
-  // "Dogs are not allowed on Mondays." is what was trained, though the judge finds no answer in a denial.
-  const trained = (answer: string): string[] => (answersWith === 'sentences' ? sentencesWith(answer, chunks) : []);
   const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({
     prompt: prompts.closedBook(question),
-    passes: (reply) =>
-      givesAnswer(question, reply, [answer]) || trained(answer).some((sentence) => sameAnswer(reply, sentence)),
+    passes: (reply) => givesAnswer(question, reply, [answer]),
   });
-  const ofValidation = await compare(validation.map(closedBook));
+  // The judge finds no answer in a denial, but "The pool is not open on Mondays." may be the sentence that was trained.
+  const inSentences = (pair: QuestionAnswer): Probe => {
+    const { prompt, passes } = closedBook(pair);
+    const trained = sentenceFor(pair.question, sentencesWith(pair.answer, chunks));
+    return { prompt, passes: (reply) => passes(reply) || (trained !== null && sameAnswer(reply, trained)) };
+  };
+  const ofValidation = await compare(validation.map(answersWith === 'sentences' ? inSentences : closedBook));
   return {
     validation: ofValidation.comparison,
     retention: (await compare(retention.map(closedBook))).comparison,

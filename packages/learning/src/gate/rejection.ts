@@ -19,7 +19,8 @@ const maxNamed = 5;
 
 /** Says what happened, what would help, and which parts were not learned. */
 export function describeRejection(learning: RejectedLearning): Rejection {
-  const { reasons, missed, missedCount, untaughtSentences } = learning;
+  const { reasons, missed, missedCount } = learning;
+  const untaughtSentences = reasons.some((reason) => ofWholePassage.has(reason)) ? [] : learning.untaughtSentences;
   const parts = [
     ...reasons.map((reason) => sentences[reason](learning)),
     ...(missed.length === 0 ? [] : [`Not answered: ${namedQuestions(missed, missedCount)}.`]),
@@ -27,6 +28,9 @@ export function describeRejection(learning: RejectedLearning): Rejection {
   ];
   return { reasons, message: parts.join(' ') };
 }
+
+/** They are about every sentence. */
+const ofWholePassage: ReadonlySet<GateReason> = new Set(['not_understood', 'language_not_known']);
 
 const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => string>> = {
   not_understood: () =>

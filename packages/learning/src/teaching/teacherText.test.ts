@@ -32,9 +32,14 @@ test('a list is read as far as it is one', () => {
   ]);
 });
 
-test('numbers that count are left out, and those of dates are not', () => {
-  assert.deepEqual(linesOf('Here:\n1. Berlin\n2. **Rome**\n- Oslo'), ['Here:', 'Berlin', 'Rome', 'Oslo']);
-  assert.deepEqual(linesOf('1. Berlin'), ['Berlin']);
+test('numbers of a list are left out, however they count, and those of dates are not', () => {
+  assert.deepEqual(linesOf('Here:\n1. Berlin\n1. **Rome**\n4. "Oslo"\n- Bonn'), [
+    'Here:',
+    'Berlin',
+    'Rome',
+    'Oslo',
+    'Bonn',
+  ]);
   assert.deepEqual(linesOf('3. Mai 1987\nHarwich\n**12. März**'), ['3. Mai 1987', 'Harwich', '12. März']);
 });
 

@@ -1,9 +1,9 @@
 /** Reads a teacher's text without the decoration that chat models add. */
+import { opensWithGermanMonth } from '../text/germanMonths.js';
 import { withoutMarks } from '../text/marks.js';
 
 const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;
 const item = /^(?:[-*•–]|\d+[.)])[ \t]+/u;
-const number = /^[ \t]*(\d+)\.[ \t]/u;
 const questionWord =
   '(?:What|Who|Whom|Whose|Where|When|Why|How|Which|In|At|On|By|From|For|To|With|Of|Until|Is|Are|Was|Were|Did|Does|Do|Has|Have|Can)';
 const preface = new RegExp(`^(?!${questionWord}\\b)[^?]{1,120}: +(?=${questionWord}\\b)`, 'u');
@@ -22,21 +22,22 @@ export function questionIn(text: string): string {
 
 /** The lines of a list, without numbers, bullets, labels and quotation marks. Empty lines are left out. */
 export function linesOf(text: string): string[] {
-  const lines = text.split('\n');
-  const isNumbered = isCount(lines.flatMap((line) => number.exec(withoutMarks(line))?.[1] ?? []).map(Number));
-  return lines
-    .map((line) => (number.test(withoutMarks(line)) && !isNumbered ? withoutMarks(line).trim() : bareLine(line)))
+  return text
+    .split('\n')
+    .map(bareLine)
     .filter((line) => line !== '');
 }
 
-/** "3. Mai" and "12. April" are dates, and no items of a list. */
-function isCount([first = 1, ...others]: readonly number[]): boolean {
-  return others.length === 0 ? first === 1 : others.every((each, index) => each === first + index + 1);
+function bareLine(line: string): string {
+  const whole = withoutMarks(line).trim();
+  const bare = (isGermanDate(whole) ? whole : whole.replace(item, '')).replace(label, '');
+  return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;
 }
 
-function bareLine(line: string): string {
-  const bare = withoutMarks(line).trim().replace(item, '').replace(label, '');
-  return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;
+/** "3. Mai" is no third item. */
+function isGermanDate(line: string): boolean {
+  const [day] = /^\d{1,2}\.[ \t]+/u.exec(line) ?? [];
+  return day !== undefined && opensWithGermanMonth(line.slice(day.length));
 }
 
 /**

@@ -15,8 +15,12 @@ import { sentencesOf } from './sentences.js';
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
-  const affirmed = denying.test(question) ? given : affirmedIn(given);
-  const words = ` ${asRange(normalise(affirmed))} `;
+  return saysAnswer(denying.test(question) ? given : affirmedIn(given), accepted);
+}
+
+/** Does the same, but a sentence that denies something may give the answer, too. */
+export function saysAnswer(given: string, accepted: readonly string[]): boolean {
+  const words = ` ${asRange(normalise(given))} `;
   return accepted.some((each) => {
     const answer = asRange(normalise(each));
     const minValueF1 = /\p{Lu}/u.test(each) ? minPartF1 : minNumberF1;

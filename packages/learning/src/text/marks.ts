@@ -21,8 +21,9 @@ export function withoutMarks(text: string): string {
 function withoutEmphasis(text: string): string {
   return (
     text
-      // "2**16" and "2 ** 16" are powers. A letter of a script without spaces may stand before a mark.
-      .replace(/(?<![\w)\]*])(\*{2,3})([^\s*](?:[^*\n]*[^\s*])?)\1(?!\*)/gu, '$2')
+      // "2**16", "2 ** 16" and "π**2" are powers. A letter of a script without spaces may stand before a mark.
+      .replace(/(?<![\w)\]*\p{N}\p{Script=Greek}])(\*{2,3})([^\s*](?:[^*\n]*[^\s*(])?)\1(?!\*)/gu, '$2')
+      .replace(/(?<=\p{L})\*\*(\p{L}{2,})\*\*/gu, '$1')
       .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
       .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
       .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1')

@@ -13,6 +13,7 @@ test('case, punctuation, leading articles, number formats and white space do not
     ['6:30 a.m.', '6:30 am'],
     ['35%', '35 per cent'],
     ['3,5 kg', '3.5 kg'],
+    ['5,10,15', '5, 10, 15'],
     ['"Pepper"', 'Pepper'],
     ['twelve minutes', '12 minutes'],
     ['Twenty-two', '22'],

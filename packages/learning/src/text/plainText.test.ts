@@ -199,17 +199,21 @@ test('powers are no emphasis', () => {
     'There are 2**64 keys and 2**16 bytes.',
     '2 ** 10 and 2 ** 16',
     'x**2 + y**2',
+    'π**2 and r**2',
     '**kwargs and **options',
+    'f(**kwargs) and g(**options)',
   ])
     assert.equal(plainText(text), text);
-  assert.equal(plainText('**Bold**, ***both*** and これは**重要**です。'), 'Bold, both and これは重要です。');
+  const bold = '**Bold**, ***both***, Zahl**en** und これは**重要**です。';
+  assert.equal(plainText(bold), 'Bold, both, Zahlen und これは重要です。');
 });
 
 test('a block of code may have blank lines', () => {
   const code =
     '```\nset -e\n\nnpm install --global tool --registry internal\nengraft serve --port 8080 and\n\nexit\n```';
   const wrapped = 'This line was wrapped at some width and goes on,\nas one can see.';
-  assert.equal(plainText(`${code}\n\n${wrapped}`), `${code}\n\n${wrapped.replace('\n', ' ')}`);
+  for (const block of [code, '```npm install tool```', '~~~\n```\n\n~~~', '```js\nfoo```'])
+    assert.equal(plainText(`${block}\n\n${wrapped}`), `${block}\n\n${wrapped.replace('\n', ' ')}`);
 });
 
 test('the box of a checklist stands before an item, and before no key', () => {

@@ -1,4 +1,5 @@
 import { isFunctionWord } from './english/functionWords.js';
+import { opensWithGermanMonth } from './germanMonths.js';
 
 /** A part of a text. `text` is exactly the UTF-16 units from `start` to `end`. */
 export interface TextRange {
@@ -14,12 +15,8 @@ const titles = new Set('dr mr mrs ms prof st rev hon gen col capt lt sgt'.split(
 /** "Sept. 12, 2019" and "No. 5". "Was it his? No. 20 people saw it." is an exception, and rarer. */
 const beforeNumbers = new Set('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nos Nr Fig Vol p pp'.split(' '));
 const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf bzw ca vgl'.split(' ')]);
-/** They may end a sentence, and a name may come next. */
-const timesOfDay = new Set(['A.M', 'P.M']);
-/** German writes days of a month as ordinals: "3. Mai". Other languages that do so write months small. */
-const germanMonths = new Set(
-  'Januar Jänner Februar März April Mai Juni Juli August September Oktober November Dezember'.split(' '),
-);
+/** No initials, and they often end a sentence. */
+const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
 
 /**
  * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
@@ -41,16 +38,18 @@ export function sentencesOf(text: string): TextRange[] {
 
 /**
  * "Dr. ", "3. " before "Mai", "z. " before "B.", or "J. " and "U.S. " before a name, with no line break after it. But
- * "It comes in L. The price …" and "… in L. Dr. Silva …" are two sentences.
+ * "It comes in L. The price …" and "… in L. Dr. Silva …" are two sentences. "He left the U.S. Boats …" is taken for
+ * one, which happens less often than "the U.S. Army".
  */
 function endsInAbbreviation(segment: string, rest: string): boolean {
-  const next = /^\p{L}+/u.exec(rest)?.[0] ?? '';
-  if (/(?:^|[\s(])\d{1,2}\.[ \t]*$/u.test(segment) && germanMonths.has(next)) return true;
+  if (/(?:^|[\s(])\d{1,2}\.[ \t]*$/u.test(segment) && opensWithGermanMonth(rest)) return true;
   const last = /(?:^|[\s(“"'])(\p{L}[\p{L}.]*)\.[ \t]*$/u.exec(segment)?.[1];
   if (last === undefined) return false;
-  if (/^\p{Ll}$/u.test(last)) return true;
+  // "5 m. A. Silva …" is two sentences.
+  if (/^\p{Ll}$/u.test(last) && /^\p{L}\./u.test(rest) && !/\d\s*\p{Ll}\.[ \t]*$/u.test(segment)) return true;
   if (neverLast.has(last.toLowerCase())) return true;
   if (beforeNumbers.has(last) && /^\d/u.test(rest)) return true;
-  const areInitials = /^\p{Lu}(?:\.\p{Lu})*$/u.test(last) && !timesOfDay.has(last);
+  const next = /^\p{L}+/u.exec(rest)?.[0] ?? '';
+  const areInitials = /^\p{Lu}(?:\.\p{Lu})*$/u.test(last) && !oftenLast.has(last);
   return areInitials && !titles.has(next.toLowerCase()) && (next.length === 1 || !isFunctionWord(next));
 }

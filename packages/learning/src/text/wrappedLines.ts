@@ -3,20 +3,33 @@
  * would end a sentence, and the rest would be none.
  */
 export function withoutWraps(text: string): string {
-  let isCode = false;
+  let open: string | null = null;
   return text
     .split(/(\n[ \t]*\n\s*)/u)
     .map((part, index) => {
-      const fences = part.match(fence)?.length ?? 0;
-      const hasCode = isCode || fences > 0;
       // A block of code may have blank lines.
-      if (fences % 2 === 1) isCode = !isCode;
+      const { hasCode, left } = fencesIn(part, open);
+      open = left;
       return index % 2 === 1 || hasCode ? part : unwrapped(part);
     })
     .join('');
 }
 
-const fence = /^[ \t]*(?:```|~~~)/gmu;
+/** Whether a part has code, and the mark of the block that it leaves open. `open` was left by the part before. */
+function fencesIn(part: string, open: string | null): { readonly hasCode: boolean; readonly left: string | null } {
+  let hasCode = open !== null;
+  let left = open;
+  for (const line of part.split('\n')) {
+    const [, mark, rest = ''] = /^[ \t]*(```|~~~)(.*)$/u.exec(line) ?? [];
+    if (left !== null) {
+      if (line.trimEnd().endsWith(left)) left = null;
+    } else if (mark !== undefined) {
+      hasCode = true;
+      if (!rest.includes(mark)) left = mark;
+    }
+  }
+  return { hasCode, left };
+}
 
 /** Shorter lines are not wrapped: addresses, poems, menus. */
 const minWidth = 40;

@@ -6,8 +6,7 @@ import type { AdapterReference, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from '../budget/calls.js';
 import { spreadSample } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
-import { givesAnswer } from '../text/judge.js';
-import { containsWords } from '../text/normalise.js';
+import { givesAnswer, saysAnswer } from '../text/judge.js';
 import type { Rehearsal } from '../types.js';
 
 /** No passage has more than this share of the questions that are asked. */
@@ -39,8 +38,8 @@ export async function rehearsedByParent(
     const said = (asked[index] ?? []).flatMap(({ question, answer }) => {
       const reply = replies.next().value ?? null;
       if (reply?.finishReason !== 'stop') return [];
-      // The judge finds no answer in a denial, but a learned sentence may be one.
-      const isRight = givesAnswer(question, reply.text, [answer]) || containsWords(reply.text, answer);
+      // A learned sentence may deny something: "The pool is not open on Mondays."
+      const isRight = givesAnswer(question, reply.text, [answer]) || saysAnswer(reply.text, [answer]);
       return isRight ? [{ question, answer: reply.text }] : [];
     });
     return said.length === 0 ? rehearsal : { ...rehearsal, training_pairs: said };
