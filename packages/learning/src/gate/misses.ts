@@ -1,7 +1,7 @@
 import type { ScoringOutcome, TeachingOutcome } from '../outcomes.js';
 import type { TaughtPassage } from '../teaching/teacher.js';
 import { saidSentences } from '../text/chunk.js';
-import { containsWords } from '../text/normalise.js';
+import { wordsWithin } from '../text/normalise.js';
 import type { GateReason } from '../types.js';
 import { syntheticQuestions } from '../trace.js';
 
@@ -22,9 +22,8 @@ export function namedMisses(missed: readonly string[], scoring: ScoringOutcome) 
 
 /** Numbers, from 1, of the sentences without a confirmed answer, be it new to the subject or known. */
 export function untaughtSentences({ chunks }: TaughtPassage, { facts, known }: ScoringOutcome): number[] {
-  return chunks
-    .flatMap(saidSentences)
-    .flatMap(({ text }, index) =>
-      [...facts, ...known].some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
-    );
+  return chunks.flatMap(saidSentences).flatMap(({ text }, index) => {
+    const has = wordsWithin(text);
+    return [...facts, ...known].some(({ answer }) => has(answer)) ? [] : [index + 1];
+  });
 }

@@ -40,6 +40,7 @@ test('numbers of a list are left out, however they count, and those of dates are
     'Oslo',
     'Bonn',
   ]);
+  assert.deepEqual(linesOf('2. April 12, 1987\n3. August Wilson'), ['April 12, 1987', 'August Wilson']);
   assert.deepEqual(linesOf('3. Mai 1987\nHarwich\n**12. März**'), ['3. Mai 1987', 'Harwich', '12. März']);
 });
 

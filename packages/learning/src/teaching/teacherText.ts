@@ -1,5 +1,5 @@
 /** Reads a teacher's text without the decoration that chat models add. */
-import { opensWithGermanMonth } from '../text/germanMonths.js';
+import { opensWithMonthOfGermanAlone } from '../text/germanMonths.js';
 import { withoutMarks } from '../text/marks.js';
 
 const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;
@@ -34,10 +34,10 @@ function bareLine(line: string): string {
   return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;
 }
 
-/** "3. Mai" is no third item. */
+/** "3. Mai" is no third item, but "3. August Wilson" is. */
 function isGermanDate(line: string): boolean {
   const [day] = /^\d{1,2}\.[ \t]+/u.exec(line) ?? [];
-  return day !== undefined && opensWithGermanMonth(line.slice(day.length));
+  return day !== undefined && opensWithMonthOfGermanAlone(line.slice(day.length));
 }
 
 /**

@@ -15,7 +15,7 @@ export function normalise(text: string): string {
     .normalize('NFKC')
     .replace(/['’‘`´]/gu, '')
     .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
-    .replace(/(?<=(?<![\d,])\d+),(?=\d{1,2}(?!\d|,\d))/gu, '.')
+    .replace(/,(?<=(?<![\d,])\d+,)(?=\d{1,2}(?!\d|,\d))/gu, '.')
     .replace(/(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu, '')
     .replace(/%|\bper cent\b/gu, ' percent ')
     .replace(/(?<![\p{L}\p{N}])[−–](?=\d)/gu, '-')

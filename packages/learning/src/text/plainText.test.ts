@@ -206,6 +206,7 @@ test('powers are no emphasis', () => {
     assert.equal(plainText(text), text);
   const bold = '**Bold**, ***both***, Zahl**en** und これは**重要**です。';
   assert.equal(plainText(bold), 'Bold, both, Zahlen und これは重要です。');
+  assert.equal(plainText('**Note: **closed. *The ship **Aurora***'), 'Note: closed. The ship Aurora');
 });
 
 test('a block of code may have blank lines', () => {
@@ -214,6 +215,7 @@ test('a block of code may have blank lines', () => {
   const wrapped = 'This line was wrapped at some width and goes on,\nas one can see.';
   for (const block of [code, '```npm install tool```', '~~~\n```\n\n~~~', '```js\nfoo```'])
     assert.equal(plainText(`${block}\n\n${wrapped}`), `${block}\n\n${wrapped.replace('\n', ' ')}`);
+  assert.ok(plainText(`- \`\`\`js\n  a\n  \`\`\`\n\n${wrapped}`).endsWith(wrapped.replace('\n', ' ')));
 });
 
 test('the box of a checklist stands before an item, and before no key', () => {

@@ -20,7 +20,7 @@ function fencesIn(part: string, open: string | null): { readonly hasCode: boolea
   let hasCode = open !== null;
   let left = open;
   for (const line of part.split('\n')) {
-    const [, mark, rest = ''] = /^[ \t]*(```|~~~)(.*)$/u.exec(line) ?? [];
+    const [, mark, rest = ''] = /^[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/u.exec(line) ?? [];
     if (left !== null) {
       if (line.trimEnd().endsWith(left)) left = null;
     } else if (mark !== undefined) {
