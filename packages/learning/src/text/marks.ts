@@ -23,6 +23,7 @@ function withoutEmphasis(text: string): string {
     text
       // "2**16", "2 ** 16" and "π**2" are powers. A letter of a script without spaces may stand before a mark.
       .replace(/(?<![\w)\]\p{N}\p{Script=Greek}])(\*{2,3})([^\s*](?:[^*\n]*[^\s*(])?)\1/gu, '$2')
+      // Editors often leave the space behind a label inside the marks: "**Weight: **8 kg".
       .replace(/(?<![\w)\]*\p{N}\p{Script=Greek}])\*\*([^\s*][^*\n]*: )\*\*/gu, '$1')
       .replace(/(?<=\p{L})\*\*(\p{L}{2,})\*\*/gu, '$1')
       .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')

@@ -194,30 +194,6 @@ test('what stands between marks of code is not changed', () => {
     assert.equal(plainText(`Use ${code} here.`), `Use ${code} here.`);
 });
 
-test('powers are no emphasis', () => {
-  for (const text of [
-    'There are 2**64 keys and 2**16 bytes.',
-    '2 ** 10 and 2 ** 16',
-    'x**2 + y**2',
-    'π**2 and r**2',
-    '**kwargs and **options',
-    'f(**kwargs) and g(**options)',
-  ])
-    assert.equal(plainText(text), text);
-  const bold = '**Bold**, ***both***, Zahl**en** und これは**重要**です。';
-  assert.equal(plainText(bold), 'Bold, both, Zahlen und これは重要です。');
-  assert.equal(plainText('**Note: **closed. *The ship **Aurora***'), 'Note: closed. The ship Aurora');
-});
-
-test('a block of code may have blank lines', () => {
-  const code =
-    '```\nset -e\n\nnpm install --global tool --registry internal\nengraft serve --port 8080 and\n\nexit\n```';
-  const wrapped = 'This line was wrapped at some width and goes on,\nas one can see.';
-  for (const block of [code, '```npm install tool```', '~~~\n```\n\n~~~', '```js\nfoo```'])
-    assert.equal(plainText(`${block}\n\n${wrapped}`), `${block}\n\n${wrapped.replace('\n', ' ')}`);
-  assert.ok(plainText(`- \`\`\`js\n  a\n  \`\`\`\n\n${wrapped}`).endsWith(wrapped.replace('\n', ' ')));
-});
-
 test('the box of a checklist stands before an item, and before no key', () => {
   const list = '- [x] Weight: 8.4 kg\n- [ ] Price: $20\n- [x] book the hall\n- [ ] Chairs\n  - Weight: 2 kg';
   assert.equal(
