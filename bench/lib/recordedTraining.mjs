@@ -21,13 +21,15 @@ export async function recordTraining(engine, input, options = {}) {
   return { scoring: journal.scoring, options: training, steps, phaseSeconds: journal.phaseSeconds };
 }
 
-/** The engine, but for trainings. */
-function recordingEngine(engine, recording) {
-  const calls = ['describe', 'countTokens', 'encode', 'generate', 'score', 'close'];
-  return {
-    ...Object.fromEntries(calls.map((call) => [call, (...args) => engine[call](...args)])),
-    openTraining: async (options) => recording.open(options),
-  };
+/** The engine, but for trainings. Every other call goes through, so that none can be missing. */
+export function recordingEngine(engine, recording) {
+  return new Proxy(engine, {
+    get: (target, name) => {
+      if (name === 'openTraining') return async (options) => recording.open(options);
+      const value = target[name];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 /** A training session that only keeps what it is asked for. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toRows } from './passageTraining.mjs';
-import { Recording } from './recordedTraining.mjs';
+import { Recording, recordingEngine } from './recordedTraining.mjs';
 
 const example = { sequence: { tokens: [5, 6, 7], targetStart: 2 }, weight: 2 };
 
@@ -25,4 +25,21 @@ test('rows have hard targets that count alike where nothing else is given', () =
     { ...row, soft_targets: softTargets },
     { ...row, target_weights: [3] },
   ]);
+});
+
+test('an engine that records trainings makes every other call as before', async () => {
+  class Host {
+    #forgotten = [];
+    forgetPrefixes(key) {
+      this.#forgotten.push(key);
+      return this.#forgotten;
+    }
+    openTraining() {
+      assert.fail('the engine trains');
+    }
+  }
+  const recording = new Recording();
+  const engine = recordingEngine(new Host(), recording);
+  assert.deepEqual(engine.forgetPrefixes('a'), ['a']);
+  assert.equal(await engine.openTraining({ rank: 4 }), recording);
 });
