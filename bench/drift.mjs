@@ -15,10 +15,10 @@ import { phrasingsOf } from '../packages/evaluation/dist/index.js';
 import { learnPassage } from '../packages/learning/dist/index.js';
 import { adapterIn } from '../packages/learning/dist/parts.js';
 import { startClock } from './lib/clock.mjs';
-import { baseReplies, crossEntropy, divergenceOf } from './lib/divergence.mjs';
+import { baseReplies, costOf, divergenceOf } from './lib/divergence.mjs';
 import { budgetOf, describeModel } from './lib/learningInputs.mjs';
 import { learningMethodOf } from './lib/learningMethod.mjs';
-import { machine, option, root, writeResults } from './lib/measure.mjs';
+import { machine, option, positive, root, writeResults } from './lib/measure.mjs';
 import { chooseParagraphs, readParagraphs } from './lib/squadParagraphs.mjs';
 
 const maxReplyTokens = 32;
@@ -28,9 +28,10 @@ export default async function bench(args) {
   const paragraphs = readParagraphs(plan.data);
   const passages = chooseParagraphs(paragraphs, { count: plan.paragraphs, development: false });
   // Titles of the other half, of which nothing is learned here.
-  const asked = chooseParagraphs(paragraphs, { count: plan.replies, development: true }).map(
-    (other) => phrasingsOf(other)[0].question,
-  );
+  const others = chooseParagraphs(paragraphs, { count: plan.replies, development: true });
+  if (passages.length === 0 || others.length === 0)
+    throw new Error(`--data: ${plan.data} has no fitting paragraphs of titles kept apart, in both halves of them`);
+  const asked = others.map((other) => phrasingsOf(other)[0].question);
   const started = machine();
   const model = await describeModel(plan.modelDir);
   const folder = mkdtempSync(join(tmpdir(), 'engraft-drift-'));
@@ -38,17 +39,20 @@ export default async function bench(args) {
   try {
     const method = await learningMethodOf(engine, plan.modelDir);
     const replies = await baseReplies(engine, asked.map(method.recipe.prompts.closedBook), maxReplyTokens);
-    const entropy = await crossEntropy(engine, replies, null);
+    const base = await costOf(engine, replies, null);
     const clock = startClock(passages.length);
     const versions = [];
     for (const passage of passages) {
       const { verdict, adapter } = await learn(engine, passage, { ...plan, method, folder });
-      const moved = adapter === null ? null : await divergenceOf(engine, replies, adapter, entropy);
+      const moved = adapter === null ? null : divergenceOf(base, await costOf(engine, replies, adapter));
       versions.push({ id: passage.id, verdict, ...moved });
       clock.tick(JSON.stringify(versions.at(-1)));
     }
-    const results = { machine: started, model, seed: plan.seed, replies: replies.length, versions, ...means(versions) };
-    console.log(JSON.stringify(means(versions)));
+    const figures = means(versions);
+    console.log(JSON.stringify(figures));
+    const { data, seed, threads } = plan;
+    const facts = { machine: started, model, data: basename(data), seed, threads, replies: replies.length };
+    const results = { ...facts, versions, ...figures };
     writeResults(`drift-${basename(plan.modelDir)}`, results);
   } finally {
     await engine.close();
@@ -68,12 +72,6 @@ function readPlan(args) {
     usd: positive(args, 'usd', '20'),
     threads: positive(args, 'threads', '2'),
   };
-}
-
-function positive(args, name, fallback) {
-  const text = option(args, name, fallback);
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
-  return Number(text);
 }
 
 /** The version of a passage, even if the gate rejected it. `adapter` is `null` if nothing was trained. */

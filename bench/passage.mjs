@@ -16,7 +16,7 @@ import { ask, isRight } from '../packages/evaluation/dist/index.js';
 import { spreadSample } from '../packages/learning/dist/index.js';
 import { budgetOf, describeModel } from './lib/learningInputs.mjs';
 import { learningMethodOf } from './lib/learningMethod.mjs';
-import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
+import { machine, option, positive, root, withLoadNote, writeResults } from './lib/measure.mjs';
 import { figuresOf, plot, print, printMemory } from './lib/passageFigures.mjs';
 import { measureMemory } from './lib/passageMemory.mjs';
 import { readPassages } from './lib/passages.mjs';
@@ -56,12 +56,6 @@ function readPlan(args) {
     waitings,
     memory: args.includes('--memory'),
   };
-}
-
-function positive(args, name, fallback) {
-  const text = option(args, name, fallback);
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
-  return Number(text);
 }
 
 async function benchMemory({ modelDir, threads, passages: [passage], seed }, facts, folder) {

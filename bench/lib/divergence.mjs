@@ -9,6 +9,7 @@ const rowsABatch = 8;
  * out.
  * @param {import('../../packages/engine/dist/index.js').Engine} engine
  * @param {import('../../packages/engine/dist/index.js').ChatPrompt[]} prompts
+ * @param {number} maxReplyTokens
  * @returns training examples, one for each reply
  */
 export async function baseReplies(engine, prompts, maxReplyTokens) {
@@ -16,7 +17,7 @@ export async function baseReplies(engine, prompts, maxReplyTokens) {
     prompts.map(async (prompt) => {
       const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
       const { text, finishReason } = await engine.generate(request);
-      if (text === '') return null;
+      if (text.trim() === '') return null;
       const sequence = await engine.encode(prompt, text, { markup: true });
       return finishReason === 'length' ? withoutEnd(engine, prompt, sequence) : sequence;
     }),
@@ -38,28 +39,36 @@ async function withoutEnd(engine, prompt, { tokens, targetStart }) {
 }
 
 /**
- * The divergence of an adapter from base on base's replies, and how much less likely the tokens that were said have
- * become: both in nats a token, over all tokens of the replies.
- * @param {number} entropy see `crossEntropy`
+ * The cost of base's replies to a model, in nats a token, over all tokens of the replies.
+ * @param {object[]} replies see `baseReplies`
+ * @param {import('../../packages/engine/dist/index.js').AdapterReference | null} adapter `null` for base itself
+ * @returns `likeliest`, the cross-entropy of base's likeliest tokens, and `said`, that of the tokens that were said
  */
-export async function divergenceOf(engine, replies, adapter, entropy) {
-  const [said, saidByVersion] = [await meanLogprob(engine, replies, null), await meanLogprob(engine, replies, adapter)];
+export async function costOf(engine, replies, adapter) {
   return {
-    kl_nats: (await crossEntropy(engine, replies, adapter)) - entropy,
-    drift_nats: said - saidByVersion,
+    likeliest: await crossEntropy(engine, replies, adapter),
+    said: -(await meanLogprob(engine, replies, adapter)),
   };
 }
 
 /**
- * The cost of base's likeliest tokens to base with an adapter, or by itself with `null`, in nats a token.
- * @param {object[]} replies see `baseReplies`
+ * How far one model is from another on base's replies. Base's probabilities of the likeliest tokens are scaled to a sum
+ * of 1, and the other tokens left out, so the divergence may fall a little below zero.
+ * @param {{ likeliest: number, said: number }} base see `costOf`
+ * @param {{ likeliest: number, said: number }} version the same of an adapter
+ * @returns in nats a token: `kl_nats`, the divergence, and `drift_nats`, the loss of likelihood of the said tokens
  */
-export async function crossEntropy(engine, replies, adapter) {
-  // A fresh adapter adds nothing to base, whatever its rank is.
+export function divergenceOf(base, version) {
+  return { kl_nats: version.likeliest - base.likeliest, drift_nats: version.said - base.said };
+}
+
+async function crossEntropy(engine, replies, adapter) {
+  // A fresh adapter adds nothing to base, whatever its rank is. A parent keeps its own.
   const session = await engine.openTraining({ parent: adapter, rank: 1, alpha: 1, seed: 1 });
   try {
     let [sum, count] = [0, 0];
     for (let from = 0; from < replies.length; from += rowsABatch) {
+      // A batch's loss is the weighted mean over its rows, so this makes it the mean over its tokens.
       const batch = replies.slice(from, from + rowsABatch).map((row) => ({ ...row, weight: row.softTargets.length }));
       const tokens = batch.reduce((total, { weight }) => total + weight, 0);
       const { loss } = await session.evaluate(batch);

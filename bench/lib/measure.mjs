@@ -81,3 +81,10 @@ export function option(args, name, fallback) {
   const index = args.indexOf(`--${name}`);
   return index === -1 ? fallback : args[index + 1];
 }
+
+/** The value of an option that takes a whole number from 1 on. */
+export function positive(args, name, fallback) {
+  const text = option(args, name, fallback);
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
+  return Number(text);
+}

@@ -11,6 +11,16 @@ test('abbreviations and initials do not end a sentence', () => {
   assert.deepEqual(texts, ['Dr. J. R. Silva came. ', 'He left at noon. ', '"Why?" she asked.']);
 });
 
+test('a sentence may begin with code, in whatever case', () => {
+  const parts = ['The default is `warn`. ', '`tidegate check` exits with 3. ', 'Set a level, e.g. `info`. ', '`x`?'];
+  const texts = sentencesOf(parts.join('')).map(({ text }) => text);
+  assert.deepEqual(texts, parts);
+  // A figure before the full stop may be the number of a list's item.
+  for (const whole of ['1. `npm ci` installs it.', 'It is fast, cf. `bench`.', 'The mark is a single `.']) {
+    assert.deepEqual(sentencesOf(whole), [{ start: 0, end: whole.length, text: whole }]);
+  }
+});
+
 test('dotted initials, German dates and abbreviations do not end a sentence', () => {
   const whole = [
     'The U.S. Army built the fort in 1858.',

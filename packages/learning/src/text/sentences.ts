@@ -18,15 +18,18 @@ const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf bzw ca vgl'.sp
 /** No initials, and they often end a sentence. */
 const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
 
+/** "… is `warn`. `tidegate check` exits …": to Unicode, a sentence that begins with a lower-case letter is none. */
+const beforeCode = /(?<=[\p{L}`'"’”)\]%][.!?]\s+)(?=`[^`\n]+`)/u;
+
 /**
  * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
  * continues the sentence before, except on a new line.
  */
 export function sentencesOf(text: string): TextRange[] {
   const sentences: TextRange[] = [];
-  let start = 0;
-  for (const { segment, index } of sentenceSegmenter.segment(text)) {
-    const end = index + segment.length;
+  let [start, end] = [0, 0];
+  for (const segment of segmentsOf(text)) {
+    end += segment.length;
     const goesOn =
       endsInAbbreviation(segment, text.slice(end)) || (/^\p{Ll}/u.test(text.charAt(end)) && !segment.endsWith('\n'));
     if (end < text.length && goesOn) continue;
@@ -34,6 +37,10 @@ export function sentencesOf(text: string): TextRange[] {
     start = end;
   }
   return sentences;
+}
+
+function segmentsOf(text: string): string[] {
+  return [...sentenceSegmenter.segment(text)].flatMap(({ segment }) => segment.split(beforeCode));
 }
 
 /**
