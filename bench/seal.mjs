@@ -17,7 +17,7 @@ import { basename, join, resolve } from 'node:path';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
 import { budgetOf, describeModel, learningSources, presetOf } from './lib/learningInputs.mjs';
-import { machine, option, root, writeResults } from './lib/measure.mjs';
+import { machine, option, positive, root, wholeNumber, writeResults } from './lib/measure.mjs';
 import { fingerprint } from './lib/resume.mjs';
 import { figuresOf, plot, print, published } from './lib/sealFigures.mjs';
 import { openStore } from './lib/sealStore.mjs';
@@ -79,15 +79,6 @@ function readPlan(args) {
     processes: positive(args, 'processes', '1'),
     anew: args.includes('--anew'),
   };
-}
-
-function positive(args, name, fallback) {
-  return wholeNumber(name, option(args, name, fallback));
-}
-
-function wholeNumber(name, text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
-  return Number(text);
 }
 
 /** Each paragraph by itself, and the chains, for each seed. */

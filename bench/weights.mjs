@@ -18,7 +18,7 @@ import { startClock } from './lib/clock.mjs';
 import { watchEngine } from './lib/engineWatch.mjs';
 import { budgetOf, describeModel, learningSources, presetOf } from './lib/learningInputs.mjs';
 import { learningMethodOf } from './lib/learningMethod.mjs';
-import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
+import { machine, option, positive, root, wholeNumber, withLoadNote, writeResults } from './lib/measure.mjs';
 import { readPassages } from './lib/passages.mjs';
 import { fingerprint, keepRuns } from './lib/resume.mjs';
 import { figuresOf, print } from './lib/weightsFigures.mjs';
@@ -58,18 +58,13 @@ function readPlan(args) {
   return {
     modelDir: resolve(model),
     formats,
-    passages: spreadSample(readPassages('passages'), wholeNumber('passages', option(args, 'passages', '50'))),
+    passages: spreadSample(readPassages('passages'), positive(args, 'passages', '50')),
     seeds: option(args, 'seeds', '1')
       .split(',')
       .map((seed) => wholeNumber('seeds', seed)),
-    threads: wholeNumber('threads', option(args, 'threads', '1')),
+    threads: positive(args, 'threads', '1'),
     anew: args.includes('--anew'),
   };
-}
-
-function wholeNumber(name, text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
-  return Number(text);
 }
 
 /** The formats of a passage one after the other, so that a run that is stopped can compare them. */

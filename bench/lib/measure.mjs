@@ -84,7 +84,11 @@ export function option(args, name, fallback) {
 
 /** The value of an option that takes a whole number from 1 on. */
 export function positive(args, name, fallback) {
-  const text = option(args, name, fallback);
+  return wholeNumber(name, option(args, name, fallback));
+}
+
+/** A whole number from 1 on, as an option of that name gives it. */
+export function wholeNumber(name, text) {
   if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name}: ${text} is no whole number from 1 on`);
   return Number(text);
 }

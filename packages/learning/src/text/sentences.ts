@@ -18,8 +18,11 @@ const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf bzw ca vgl'.sp
 /** No initials, and they often end a sentence. */
 const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
 
-/** "… is `warn`. `tidegate check` exits …": to Unicode, a sentence that begins with a lower-case letter is none. */
-const beforeCode = /(?<=[\p{L}`'"’”)\]%][.!?]\s+)(?=`[^`\n]+`)/u;
+/**
+ * "… is `warn`. `tidegate check` exits …": to Unicode, a sentence that begins with a lower-case letter is none. Code
+ * is looked for first, so that long white space is not gone over again and again.
+ */
+const beforeCode = /(?=`[^`\n]+`)(?<=[\p{L}`'"’”)\]%][.!?]\s+)/u;
 
 /**
  * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
