@@ -27,6 +27,7 @@ export { articles, copulas, isFunctionWord, prepositions } from './text/english/
 export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
+export { givesValues, type AcceptedValue } from './text/givesValues.js';
 export { givesAnswer } from './text/judge.js';
 export { jsonObjectOf } from './text/jsonObject.js';
 export { memoised } from './text/memoised.js';

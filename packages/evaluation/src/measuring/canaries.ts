@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
 } from '@engraft/engine';
 import { spreadSample, type Prompts } from '@engraft/learning';
-import { jsonObjectOf, mapConcurrently, mean } from '@engraft/learning/parts';
+import { givesValues, jsonObjectOf, mapConcurrently, mean, type AcceptedValue } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
 import { knownFacts, knownSums, type KnownTask } from './knownTasks.js';
 import { objectTasks } from './objectTasks.js';
@@ -178,13 +178,13 @@ function endsAsBase(given: Reply, base: Reply): boolean {
   return given.finishReason === 'stop' || base.finishReason === 'length';
 }
 
-const json = objectTasks.map(([text, keys]): Canary => ({
+const json = objectTasks.map(([text, values]): Canary => ({
   kind: 'json',
   passageId: null,
-  prompt: said(`${text} Answer only with a JSON object that has the keys ${keys.join(', ')}.`),
+  prompt: said(`${text} Answer only with a JSON object that has the keys ${Object.keys(values).join(', ')}.`),
   passes: (given) => {
     const object = jsonObjectOf(given.text);
-    return object !== null && keys.every((key) => key in object);
+    return object !== null && givesValues(object, values);
   },
 }));
 
@@ -194,22 +194,22 @@ const functions: readonly ToolDefinition[] = [
   functionOf('send_message', 'Sends a message to a person.', 'recipient'),
 ];
 
-const tools = (
-  [
-    ['What is the weather in Oslo?', 'get_weather', 'city'],
-    ['Is it raining in Lisbon now?', 'get_weather', 'city'],
-    ['Wake me at 6:30.', 'set_alarm', 'time'],
-    ['Set an alarm for 7 am, please.', 'set_alarm', 'time'],
-    ['Write to Anna that I am late.', 'send_message', 'recipient'],
-    ['Send a message to Peter.', 'send_message', 'recipient'],
-  ] as const
-).map(([text, name, argument]): Canary => ({
+const calls: readonly (readonly [text: string, name: string, values: Readonly<Record<string, AcceptedValue>>])[] = [
+  ['What is the weather in Oslo?', 'get_weather', { city: 'Oslo' }],
+  ['Is it raining in Lisbon now?', 'get_weather', { city: 'Lisbon' }],
+  ['Wake me at 6:30.', 'set_alarm', { time: ['6:30', '06:30'] }],
+  ['Set an alarm for 7 am, please.', 'set_alarm', { time: ['7', '7 am', '7:00', '07:00'] }],
+  ['Write to Anna that I am late.', 'send_message', { recipient: 'Anna' }],
+  ['Send a message to Peter.', 'send_message', { recipient: 'Peter' }],
+];
+
+const tools = calls.map(([text, name, values]): Canary => ({
   kind: 'tools',
   passageId: null,
   prompt: said(text, functions),
   passes: ({ toolCalls: [call] }) => {
     const given = call?.name === name ? jsonObjectOf(call.arguments) : null;
-    return given !== null && argument in given;
+    return given !== null && givesValues(given, values);
   },
 }));
 

@@ -7,11 +7,9 @@ import type { AdapterReference, GenerateRequest } from '@engraft/engine';
 import type { BaseMemory, Reply } from '../baseMemory.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
-import { givesAnswer } from '../text/judge.js';
-import { jsonObjectOf } from '../text/jsonObject.js';
-import { wordTokens } from '../text/normalise.js';
 import { replayPrompt } from '../training/replay.js';
 import type { Comparison, Drift, ReplayRow } from '../types.js';
+import { checkOf } from './checks.js';
 
 export interface Skills {
   /** Counts of the replies that can be checked. */
@@ -109,29 +107,4 @@ async function measureDrift(
   const nats = lost.length === 0 ? null : lost.reduce((sum, one) => sum + one, 0) / lost.length;
   const unanswered = rows.length - ofParent.filter((reply) => reply !== null).length;
   return { nats, replies: compared, unasked: unanswered + said.length - compared };
-}
-
-type Check = (reply: Reply) => boolean;
-
-/** `null` for free talk, which has no right answer. */
-function checkOf(row: ReplayRow): Check | null {
-  const { prompt, completion } = replayPrompt(row);
-  const question = prompt.messages.at(-1)?.content ?? '';
-  const called = row.tools?.find(({ name }) => completion.includes(`"${name}"`));
-  if (called !== undefined) return ({ toolCalls }) => toolCalls[0]?.name === called.name;
-  const keys = keysOf(completion);
-  if (keys !== null) return ({ text }) => keysOf(text) === keys;
-  if (row.expected !== undefined) return ({ text }) => givesAnswer(question, text, row.expected ?? []);
-  return wordTokens(completion).length <= maxAnswerWords
-    ? ({ text }) => givesAnswer(question, text, [completion])
-    : null;
-}
-
-/** A reply of at most this many words is an answer rather than talk. */
-const maxAnswerWords = 3;
-
-/** The sorted keys of a JSON object, or `null` for anything else. */
-function keysOf(text: string): string | null {
-  const object = jsonObjectOf(text.replace(/^```(?:json)?\s*|\s*```\s*$/gu, ''));
-  return object === null ? null : JSON.stringify(Object.keys(object).sort());
 }
