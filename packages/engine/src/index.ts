@@ -21,6 +21,7 @@ export type {
   ServingEngine,
   TrainingHost,
 } from './process/hostTypes.js';
+export { parseToolCalls } from './output/toolCalls.js';
 export type { PreparedGeneration } from './scheduling/preparedGeneration.js';
 export type { WatchBounds } from './process/watch.js';
 export { machineMemory } from './support/machineMemory.js';

@@ -27,12 +27,12 @@ export { articles, copulas, isFunctionWord, prepositions } from './text/english/
 export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
-export { givesValues, type AcceptedValue } from './text/givesValues.js';
 export { givesAnswer } from './text/judge.js';
 export { jsonObjectOf } from './text/jsonObject.js';
 export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';
+export { sameValue } from './text/sameValue.js';
 export { sentencesOf, type TextRange } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
 export { isEvent, isStopNoun } from './text/english/eventWords.js';

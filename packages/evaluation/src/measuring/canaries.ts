@@ -7,10 +7,10 @@ import type {
   ToolDefinition,
 } from '@engraft/engine';
 import { spreadSample, type Prompts } from '@engraft/learning';
-import { givesValues, jsonObjectOf, mapConcurrently, mean, type AcceptedValue } from '@engraft/learning/parts';
+import { jsonObjectOf, mapConcurrently, mean } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
 import { knownFacts, knownSums, type KnownTask } from './knownTasks.js';
-import { objectTasks } from './objectTasks.js';
+import { hasValues, objectTasks, type ExpectedValues } from './objectTasks.js';
 import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk, type WeighedReply } from './smallTalk.js';
 
@@ -184,7 +184,7 @@ const json = objectTasks.map(([text, values]): Canary => ({
   prompt: said(`${text} Answer only with a JSON object that has the keys ${Object.keys(values).join(', ')}.`),
   passes: (given) => {
     const object = jsonObjectOf(given.text);
-    return object !== null && givesValues(object, values);
+    return object !== null && hasValues(object, values);
   },
 }));
 
@@ -194,13 +194,13 @@ const functions: readonly ToolDefinition[] = [
   functionOf('send_message', 'Sends a message to a person.', 'recipient'),
 ];
 
-const calls: readonly (readonly [text: string, name: string, values: Readonly<Record<string, AcceptedValue>>])[] = [
-  ['What is the weather in Oslo?', 'get_weather', { city: 'Oslo' }],
-  ['Is it raining in Lisbon now?', 'get_weather', { city: 'Lisbon' }],
-  ['Wake me at 6:30.', 'set_alarm', { time: ['6:30', '06:30'] }],
-  ['Set an alarm for 7 am, please.', 'set_alarm', { time: ['7', '7 am', '7:00', '07:00'] }],
-  ['Write to Anna that I am late.', 'send_message', { recipient: 'Anna' }],
-  ['Send a message to Peter.', 'send_message', { recipient: 'Peter' }],
+const calls: readonly (readonly [text: string, name: string, values: ExpectedValues])[] = [
+  ['What is the weather in Oslo?', 'get_weather', { city: ['Oslo'] }],
+  ['Is it raining in Lisbon now?', 'get_weather', { city: ['Lisbon'] }],
+  ['Wake me at 6:30.', 'set_alarm', { time: ['6:30', '6:30 am'] }],
+  ['Set an alarm for 7 am, please.', 'set_alarm', { time: ['7 am', '7:00', '7:00 am'] }],
+  ['Write to Anna that I am late.', 'send_message', { recipient: ['Anna'] }],
+  ['Send a message to Peter.', 'send_message', { recipient: ['Peter'] }],
 ];
 
 const tools = calls.map(([text, name, values]): Canary => ({
@@ -209,7 +209,7 @@ const tools = calls.map(([text, name, values]): Canary => ({
   prompt: said(text, functions),
   passes: ({ toolCalls: [call] }) => {
     const given = call?.name === name ? jsonObjectOf(call.arguments) : null;
-    return given !== null && givesValues(given, values);
+    return given !== null && hasValues(given, values);
   },
 }));
 
