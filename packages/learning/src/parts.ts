@@ -32,7 +32,6 @@ export { jsonObjectOf } from './text/jsonObject.js';
 export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';
-export { sameValue } from './text/sameValue.js';
 export { sentencesOf, type TextRange } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
 export { isEvent, isStopNoun } from './text/english/eventWords.js';

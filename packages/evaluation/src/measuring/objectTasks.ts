@@ -1,4 +1,4 @@
-import { numbersInDigits, sameValue } from '@engraft/learning/parts';
+import { numbersInDigits, sameAnswer } from '@engraft/learning/parts';
 
 /** A value is right if it is this number, beside which a unit may stand, or one of these texts. */
 export type ExpectedValue = number | readonly string[];
@@ -40,7 +40,7 @@ export function hasValues(given: object, expected: ExpectedValues): boolean {
 function isExpected(given: unknown, expected: ExpectedValue): boolean {
   if (typeof given !== 'string' && typeof given !== 'number') return false;
   const text = timesAlike(String(given));
-  return typeof expected === 'number' ? onlyNumberIn(text) === expected : expected.some((one) => sameValue(text, one));
+  return typeof expected === 'number' ? onlyNumberIn(text) === expected : expected.some((one) => sameAnswer(text, one));
 }
 
 /** "07:00:00" and "7am" as "7:00" and "7 am". */
