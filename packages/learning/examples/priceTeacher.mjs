@@ -74,7 +74,7 @@ const outcome = await learnPassage(
   },
   {
     load: async (phase) => stored.get(phase) ?? null,
-    store: async (phase, result, usage) => void stored.set(phase, { outcome: result, usage }),
+    store: async (phase, result) => void stored.set(phase, result),
     entered: async () => undefined,
   },
 );

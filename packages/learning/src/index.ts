@@ -18,7 +18,6 @@ export {
 export type { LossPoint } from './lossCurve.js';
 export { defaultRecipe, settledRecipe } from './recipe/defaults.js';
 export {
-  defaultPreset,
   loadPreset,
   presetFile,
   promptsOf,

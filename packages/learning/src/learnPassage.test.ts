@@ -10,6 +10,7 @@ import { learnPassage } from './learnPassage.js';
 import { noUsage } from './budget/meter.js';
 import { answeringEither } from './recipe/defaults.js';
 import { plainPrompts } from './recipe/prompts.js';
+import { modelTeacher } from './teachers/model/modelTeacher.js';
 import type { TaughtPassage, Teacher } from './teaching/teacher.js';
 import { formOf } from './testing/forms.js';
 import { baseRecipe } from './testing/recipe.js';
@@ -96,9 +97,15 @@ const forgetful: LearningJournal = {
   entered: () => Promise.resolve(),
 };
 
-async function learn(teacher: Teacher, name: string, journal = forgetful, of = recipe): Promise<LearningOutcome> {
+async function learn(
+  teacher: Teacher,
+  name: string,
+  journal = forgetful,
+  of = recipe,
+  text = content,
+): Promise<LearningOutcome> {
   const input: LearningInput = {
-    content,
+    content: text,
     parent: null,
     earlier: [],
     teacher,
@@ -154,13 +161,19 @@ test('a passage that says nothing to the teacher is rejected, and so is one that
     assert.ok(outcome.kind === 'rejected', outcome.kind);
     return outcome.gate.reasons;
   };
-  // Without a fact there is no money problem either: the plan is for one.
   const nothing = new KnowingTeacher([]);
-  nothing.measure = () => Promise.resolve({ factCount: 1, extraReads: 0 });
+  assert.equal((await nothing.measure()).factCount, 0, 'a lack of facts is no lack of money');
   assert.deepEqual(await reasonsOf(nothing, 'nothing'), ['not_understood']);
   const question = 'Wem gehört die Mühle?';
   const either = [factOf('Dorn'), factOf('Varn')].map((fact) => ({ ...fact, forms: [formOf(question)] }));
   assert.deepEqual(await reasonsOf(new KnowingTeacher(either), 'either'), ['too_few_validated']);
+});
+
+test('a passage of white space is rejected, and not for want of money', async () => {
+  const outcome = await learn(modelTeacher(recipe, null), 'white', forgetful, recipe, ' \n\t'.repeat(20));
+  assert.ok(outcome.kind === 'rejected', outcome.kind);
+  assert.match(outcome.rejection.message, /^The model confirmed only 0 questions to test with;/);
+  assert.doesNotMatch(outcome.rejection.message, /Nothing was confirmed/);
 });
 
 test('a finished training whose files are gone is repeated, which counts in no usage', async () => {

@@ -8,7 +8,7 @@ import { anySignal, MeteredCalls, throwIfCancelled } from './budget/calls.js';
 import { evaluate, validationPairs } from './gate/evaluate.js';
 import { isOnlyTrained, isTrusted } from './facts.js';
 import { gateReport, nothingCompared, validationReport } from './gate/gate.js';
-import { namedMisses, untaughtSentences, whyNothing } from './gate/misses.js';
+import { namedMisses, untaughtOf, whyNothing } from './gate/misses.js';
 import { describeRejection } from './gate/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './budget/meter.js';
@@ -28,6 +28,7 @@ import {
 } from './outcomes.js';
 import { questionsOf, rehearsalOf } from './rehearsal.js';
 import type { Recipe } from './recipe/recipe.js';
+import { saidSentences } from './text/chunk.js';
 import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
@@ -128,7 +129,7 @@ class LearningRun {
         counts: evaluating,
         recipe,
         ...namedMisses(evaluating.missed, scoring),
-        untaughtSentences: untaughtSentences(await this.#passage(), scoring),
+        untaught: untaughtOf(await this.#passage(), scoring),
       });
       return { kind: 'rejected', rejection, ...shared };
     }
@@ -145,7 +146,7 @@ class LearningRun {
       recipe: this.input.recipe,
       missed: [],
       missedCount: 0,
-      untaughtSentences: untaughtSentences(await this.#passage(), scoring),
+      untaught: untaughtOf(await this.#passage(), scoring),
     });
     const gate = { reasons, canaries: counts.canaries, drift: counts.drift };
     const validation = validationReport(nothingCompared, this.input.recipe);
@@ -177,10 +178,12 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const passage = await this.#passage();
-    // A passage of headings only, or a table without rows.
-    if (passage.chunks.length === 0) return { facts: [], understood: true };
+    // A passage of headings or white space only, or a table without rows.
+    if (passage.chunks.flatMap(saidSentences).length === 0) return { facts: [], understood: true };
     const { budget, earlier, recipe, seed, teacher } = this.input;
-    const teachingSize = await teacher.measure(passage);
+    const { factCount, extraReads } = await teacher.measure(passage);
+    // A plan for nothing would look like a lack of money. The teacher says itself that it finds nothing.
+    const teachingSize = { factCount: Math.max(1, factCount), extraReads };
     const size = await measurePassage(this.engine, passage.chunks, teachingSize, recipe, earlier.length);
     const plan = planTeaching(budget, size, recipe);
     if (plan === null) return null;

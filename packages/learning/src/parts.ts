@@ -7,15 +7,12 @@ export {
   evaluatingSchema,
   loadPhase,
   scoringSchema,
-  teachingSchema,
   trainingSchema,
-  type EvaluatingOutcome,
   type PhaseResult,
   type ScoringOutcome,
-  type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
-export { planTeaching, type PassageSize, type TeachingPlan } from './budget/plan.js';
+export type { TeachingPlan } from './budget/plan.js';
 export { anySignal, mapConcurrently, MeteredCalls, type ScoreCall } from './budget/calls.js';
 export { addUsage, costNanousd, Meter, noUsage } from './budget/meter.js';
 export { askRemote } from './budget/remoteModel.js';

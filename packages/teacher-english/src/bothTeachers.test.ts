@@ -60,6 +60,10 @@ test('where the rules ask little, both ask, and words of its sentence ask for a 
     confirmed,
     'a job that begins again',
   );
+  for (const factCount of [1, 4]) {
+    const few = await both.teach(callsFor(engine, 20_000_000), passage, { ...plan, factCount }, 7);
+    assert.ok(few !== null && few.facts.length <= factCount, `${few?.facts.length} of ${factCount}`);
+  }
 });
 
 test('where the rules ask well, they teach alone, and read what they asked about', async () => {

@@ -12,6 +12,9 @@ test('an answer that names no value declines', () => {
     'The founder is not known.',
     'I am not sure.',
     "I'm unable to provide that.",
+    'I can’t answer that.',
+    'I cannot say.',
+    "I couldn't tell you.",
     'Unknown',
     ' ',
   ]) {

@@ -8,7 +8,7 @@ export function declines(given: string): boolean {
 
 const declining = new RegExp(
   [
-    String.raw`\bI (?:do|can|could)(?: not|n't) (?:know|say|tell|answer|have)\b|\bI cannot (?:know|say|tell|answer)\b`,
+    String.raw`\bI (?:(?:do|can|could) not|cannot|(?:do|could)n't|can't) (?:know|say|tell|answer|have)\b`,
     String.raw`\b(?:text|passage|it) (?:does|did)(?: not|n't) (?:say|tell|state|mention|specify)\b`,
     String.raw`\bI(?: am|'m) (?:not sure|not aware|unable)\b|\bI have no (?:information|idea)\b`,
     String.raw`\b(?:is|are|was|were)(?: not|n't) (?:known|stated|mentioned|specified)\b`,

@@ -14,7 +14,7 @@ export function squadPassages(paragraphs: readonly Paragraph[]): PassageEntry[] 
     const name = idPart(title);
     const number = (countOf.get(name) ?? 0) + 1;
     countOf.set(name, number);
-    const answered = questions.filter(({ question, answers }) => question !== '' && answers.length > 0);
+    const answered = questions.filter(({ answers }) => answers.length > 0);
     if (answered.length === 0 || context.length < shortest || context.length > longest) return [];
     return [
       {

@@ -61,6 +61,21 @@ test("SQuAD's own document, lines of paragraphs and lines of questions say the s
   }
 });
 
+test('questions that are blank, or too long for any question, are left out', () => {
+  const questions = ['Who built it?', '  ', 'x'.repeat(400), 'x'.repeat(401), ` ${'y'.repeat(400)} `];
+  const document = {
+    data: [{ title: 'Varn', paragraphs: [{ context, qas: questions.map((question) => ({ question })) }] }],
+  };
+  const paragraph = { title: 'Varn', context, qas: questions.map((q) => ({ q, a: [] })) };
+  const rows = questions.map((question) => ({ title: 'Varn', context, question, answers: { text: [] } }));
+  for (const lines of [[document], [paragraph], rows]) {
+    const set = parseParagraphs(lines.map((line) => JSON.stringify(line)).join('\n'));
+    assert.ok(set.kind === 'read');
+    const read = set.paragraphs.flatMap((each) => each.questions.map(({ question }) => question));
+    assert.deepEqual(read, ['Who built it?', 'x'.repeat(400), 'y'.repeat(400)]);
+  }
+});
+
 for (const [what, content, line, field] of [
   ['text', 'Who built it?', 1, ''],
   ['an empty file', '\n', 1, ''],

@@ -61,7 +61,13 @@ const rowSchema = z.object({
   answers: z.object({ text: z.array(filled) }),
 });
 
-/** Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are ignored. */
+/** As in our own format, in UTF-16 units. */
+const maxQuestionChars = 400;
+
+/**
+ * Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are ignored. So are
+ * questions that are blank, or longer than `maxQuestionChars`: SQuAD itself has a few of them.
+ */
 export function parseParagraphs(text: string): ParagraphSet {
   // Some editors begin a file with a byte order mark.
   const content = text.replace(/^\uFEFF/u, '');
@@ -89,9 +95,16 @@ export function parseParagraphs(text: string): ParagraphSet {
   return read([...paragraphs, ...fromRows(rows)]);
 }
 
-function read(paragraphs: readonly Paragraph[]): ParagraphSet {
+function read(all: readonly Paragraph[]): ParagraphSet {
+  const paragraphs = all.map(({ questions, ...paragraph }) => ({ ...paragraph, questions: askable(questions) }));
   if (paragraphs.some(({ questions }) => questions.length > 0)) return { kind: 'read', paragraphs };
   return { kind: 'invalid', line: 1, field: '', message: 'there is no paragraph with a question in the file' };
+}
+
+function askable(questions: readonly ParagraphQuestion[]): ParagraphQuestion[] {
+  return questions
+    .map(({ question, answers }) => ({ question: question.trim(), answers: distinct(answers) }))
+    .filter(({ question }) => question !== '' && question.length <= maxQuestionChars);
 }
 
 function fromDocument({ data }: z.infer<typeof documentSchema>): Paragraph[] {
@@ -100,8 +113,8 @@ function fromDocument({ data }: z.infer<typeof documentSchema>): Paragraph[] {
       title,
       context,
       questions: qas.map(({ question, answers, is_impossible }) => ({
-        question: question.trim(),
-        answers: is_impossible ? [] : distinct(answers.map((each) => each.text)),
+        question,
+        answers: is_impossible ? [] : answers.map((each) => each.text),
       })),
     })),
   );
@@ -113,7 +126,7 @@ function fromRows(rows: readonly z.infer<typeof rowSchema>[]): Paragraph[] {
   for (const { title, context, question, answers } of rows) {
     const paragraph = byContext.get(context) ?? { title, context, questions: [] };
     byContext.set(context, paragraph);
-    paragraph.questions.push({ question: question.trim(), answers: distinct(answers.text) });
+    paragraph.questions.push({ question, answers: answers.text });
   }
   return [...byContext.values()];
 }

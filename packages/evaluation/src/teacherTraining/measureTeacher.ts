@@ -3,6 +3,8 @@ import { givesAnswer, mapConcurrently, sameAnswer } from '@engraft/learning/part
 import { spreadSample, type Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
 
+const maxOutputTokens = 48;
+
 /** Counts of answers to questions about paragraphs, asked with the paragraph in the prompt. */
 export interface ReadingFigures {
   readonly total: number;
@@ -12,7 +14,10 @@ export interface ReadingFigures {
   readonly contained: number;
 }
 
-/** Asks one question about each of `count` paragraphs, spread evenly over the file. */
+/**
+ * Asks one question about each of `count` paragraphs, spread evenly over the file. A paragraph that does not fit into
+ * the model's context is left out.
+ */
 export async function measureReading(
   engine: Engine,
   paragraphs: readonly Paragraph[],
@@ -24,8 +29,11 @@ export async function measureReading(
     const chosen = answered[index % Math.max(1, answered.length)];
     return chosen === undefined ? [] : [{ ...chosen, prompt: prompts.reading(context, chosen.question) }];
   });
-  const outcomes = await mapConcurrently(asked, async ({ question, answers, prompt }) => {
-    const request = { prompt, adapter, maxOutputTokens: 48, temperature: 0 };
+  const { contextLength } = await engine.describe();
+  const tokens = await mapConcurrently(asked, ({ prompt }) => engine.countTokens(prompt));
+  const fitting = asked.filter((_, index) => (tokens[index] ?? 0) + maxOutputTokens <= contextLength);
+  const outcomes = await mapConcurrently(fitting, async ({ question, answers, prompt }) => {
+    const request = { prompt, adapter, maxOutputTokens, temperature: 0 };
     const { text } = await engine.generate(request, signal === undefined ? {} : { signal });
     return {
       exact: answers.some((answer) => sameAnswer(text, answer)),

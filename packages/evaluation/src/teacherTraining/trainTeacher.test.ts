@@ -128,4 +128,7 @@ test('reading is measured with and without the adapter, on titles that are kept 
   const figures = await measureReading(engine, heldOut, null, { prompts: plainPrompts, count: 3 });
   assert.equal(figures.total, 3);
   assert.ok(figures.exact <= figures.contained && figures.contained <= 3);
+  const long = heldOut.map((paragraph) => ({ ...paragraph, context: paragraph.context.repeat(400) }));
+  const unread = await measureReading(engine, [...long, ...heldOut], null, { prompts: plainPrompts, count: 4 });
+  assert.equal(unread.total, 2, 'two of the four do not fit into the context');
 });

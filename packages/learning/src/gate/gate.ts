@@ -53,7 +53,7 @@ function share(least: number, parent: number): number {
   return Math.max(Math.floor(least * parent), Math.min(1, parent));
 }
 
-/** Questions that there was no money to ask count as not passed. */
+/** Whether there was money to ask enough of them. */
 function isMeasured({ total, unasked }: Pick<Comparison, 'total' | 'unasked'>, leastShare: number): boolean {
   return total >= leastShare * (total + unasked);
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { baseRecipe } from '../testing/recipe.js';
 import type { Comparison, GateReason } from '../types.js';
 import { nothingCompared } from './gate.js';
+import type { Untaught } from './misses.js';
 import { describeRejection, type RejectedLearning } from './rejection.js';
 
 const all: readonly GateReason[] = [
@@ -20,13 +21,17 @@ function compared(candidate: number, parent: number, total: number): Comparison 
   return { candidate, parent, total, unasked: 0 };
 }
 
+function untaught(sentences: readonly number[] = [], listedCount = 0, hasOthers = listedCount > 0): Untaught {
+  return { sentences, listedCount, hasOthers };
+}
+
 function rejected(reasons: readonly GateReason[], given: Partial<RejectedLearning> = {}): string {
   const learning = {
     reasons,
     counts: nothingCompared,
     recipe: baseRecipe,
     missed: [],
-    untaughtSentences: [],
+    untaught: untaught(),
     missedCount: given.missed?.length ?? 0,
     ...given,
   };
@@ -51,21 +56,32 @@ test('too few passed: how many, which were not answered, how many are needed', (
 
 test('too few validated: of which sentences nothing was confirmed', () => {
   const counts = { ...nothingCompared, validation: compared(0, 0, 1) };
-  const message = rejected(['too_few_validated'], { counts, untaughtSentences: [2, 3, 5, 6, 7, 9, 11] });
+  const message = rejected(['too_few_validated'], { counts, untaught: untaught([2, 3, 5, 6, 7, 9, 11]) });
   assert.match(message, /^The model confirmed only 1 question to test with; 2 are needed\. /);
   assert.match(message, / Nothing was confirmed about sentences 2, 3, 5, 6, 7 and 2 more\.$/);
+});
+
+test('of tables and lists, the untaught values are counted', () => {
+  const messageOf = (parts: Untaught): string => rejected(['too_few_validated'], { untaught: parts });
+  assert.match(messageOf(untaught([], 1)), / Nothing was confirmed about 1 value of tables or lists\.$/);
+  assert.match(
+    messageOf(untaught([2], 3)),
+    / about sentence 2 \(headings, tables and lists of values not counted\), and 3 values of tables or lists\.$/,
+  );
+  assert.match(messageOf(untaught([1, 2], 0, true)), / sentences 1, 2 \(headings, .+ not counted\)\.$/);
+  assert.doesNotMatch(messageOf(untaught()), /Nothing was confirmed/);
 });
 
 // "it names the parts of the passage that were not learned"
 test('every reason but of a whole passage is followed by the parts that were not learned, once', () => {
   const parts = / Not answered: "Who built it\?"\. Nothing was confirmed about sentence 4\.$/;
   for (const reason of all.slice(2)) {
-    const message = rejected([reason, 'not_measured'], { missed: ['Who built it?'], untaughtSentences: [4] });
+    const message = rejected([reason, 'not_measured'], { missed: ['Who built it?'], untaught: untaught([4]) });
     assert.match(message, parts);
     assert.equal(message.split('Who built it?').length, 2);
   }
   for (const reason of all.slice(0, 2))
-    assert.doesNotMatch(rejected([reason], { untaughtSentences: [1, 2] }), /sentences 1/);
+    assert.doesNotMatch(rejected([reason], { untaught: untaught([1, 2]) }), /sentences 1/);
 });
 
 test('what was lost is counted before and after', () => {

@@ -1,5 +1,6 @@
 /** Why a candidate was rejected, in words for whoever sent the passage. */
 import type { GateReason, Rejection } from '../types.js';
+import type { Untaught } from './misses.js';
 import { neededPasses, type EvaluationCounts, type GateRecipe } from './gate.js';
 
 export interface RejectedLearning {
@@ -10,8 +11,7 @@ export interface RejectedLearning {
   readonly missed: readonly string[];
   /** How many there were, those sentences included. */
   readonly missedCount: number;
-  /** Numbers, from 1, of the sentences without a confirmed answer. */
-  readonly untaughtSentences: readonly number[];
+  readonly untaught: Untaught;
 }
 
 /** The most of these that a message names. */
@@ -20,11 +20,11 @@ const maxNamed = 5;
 /** Says what happened, what would help, and which parts were not learned. */
 export function describeRejection(learning: RejectedLearning): Rejection {
   const { reasons, missed, missedCount } = learning;
-  const untaughtSentences = reasons.some((reason) => ofWholePassage.has(reason)) ? [] : learning.untaughtSentences;
+  const untaught = reasons.some((reason) => ofWholePassage.has(reason)) ? '' : namedParts(learning.untaught);
   const parts = [
     ...reasons.map((reason) => sentences[reason](learning)),
     ...(missed.length === 0 ? [] : [`Not answered: ${namedQuestions(missed, missedCount)}.`]),
-    ...(untaughtSentences.length === 0 ? [] : [`Nothing was confirmed about ${namedSentences(untaughtSentences)}.`]),
+    ...(untaught === '' ? [] : [`Nothing was confirmed about ${untaught}.`]),
   ];
   return { reasons, message: parts.join(' ') };
 }
@@ -72,6 +72,16 @@ function namedQuestions(questions: readonly string[], count: number): string {
   const named = questions.slice(0, maxNamed).map((question) => `"${question}"`);
   const rest = count - named.length;
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** "sentences 2, 3 and 5 more (headings, tables and lists of values not counted), and 2 values of tables or lists" */
+function namedParts({ sentences: numbers, listedCount, hasOthers }: Untaught): string {
+  const note = hasOthers ? ' (headings, tables and lists of values not counted)' : '';
+  const parts = [
+    ...(numbers.length === 0 ? [] : [`${namedSentences(numbers)}${note}`]),
+    ...(listedCount === 0 ? [] : [`${counted(listedCount, 'value')} of tables or lists`]),
+  ];
+  return parts.join(', and ');
 }
 
 function namedSentences(numbers: readonly number[]): string {

@@ -192,6 +192,10 @@ test('what is wrong is named by file and field, with what is allowed', async () 
       /has no field "colour"; there are fits, source, teacher, teaching_adapter, prompts, training/,
     ],
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teachers "model" and "both" only/],
+    [
+      { teacher: 'english', training: { questions_per_sentence: 8 } },
+      /training\.questions_per_sentence: is for the teachers "model" and "both" only/,
+    ],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
     [{ teacher: 'english', training: 8 }, /training: must be a JSON object with answers_with, rank/],

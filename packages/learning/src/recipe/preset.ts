@@ -81,9 +81,13 @@ const presetSchema = strict({
     .exactOptional(),
   prompts: z.enum(promptStyleNames).exactOptional(),
   training: trainingSchema.exactOptional(),
-}).refine(({ teacher, teaching_adapter }) => teacher !== 'english' || teaching_adapter === undefined, {
-  path: ['teaching_adapter'],
-  error: 'is for the teachers "model" and "both" only',
+}).superRefine(({ teacher, teaching_adapter, training }, context) => {
+  const isForModels = (isGiven: boolean, path: string[]): void => {
+    if (teacher !== 'english' || !isGiven) return;
+    context.addIssue({ code: 'custom', path, message: 'is for the teachers "model" and "both" only' });
+  };
+  isForModels(teaching_adapter !== undefined, ['teaching_adapter']);
+  isForModels((training?.questions_per_sentence ?? 0) > 0, ['training', 'questions_per_sentence']);
 });
 
 /**

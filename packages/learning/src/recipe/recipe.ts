@@ -132,8 +132,8 @@ export interface ReplayRecipe {
    */
   readonly exactRowsPerBatch: number;
   /**
-   * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. There are none where
-   * beginnings should show what is known, and there are no such replies.
+   * Rows in a batch that ask about things that do not exist. The answer is `Prompts.unknown`. A recipe that wants
+   * beginnings, which show what is known, trains none unless the replay rows have some.
    */
   readonly unknownRowsPerBatch: number;
   /** Every other such row is a trained question about another name. */
@@ -197,11 +197,14 @@ export interface EvaluatingRecipe {
   readonly maxReplyTokens: number;
   /** The most drift, see `Drift`. Beyond it the candidate speaks of the passage where it should not. */
   readonly maxDriftNats: number;
-  /** The share of the questions about earlier passages, and of the canaries, that must have been asked. */
+  /** The share of the questions about earlier passages, of the canaries and of the drift's replies to be asked. */
   readonly minMeasuredShare: number;
 }
 
-/** Shares of the cap. Teaching may use the first, scoring up to the second, training up to the third. */
+/**
+ * Shares of the cap. Teaching may use the first, scoring up to the second, training up to the third. A teacher that
+ * confirms while it teaches does so with the share of scoring.
+ */
 export interface BudgetShares {
   readonly teaching: number;
   readonly scoring: number;

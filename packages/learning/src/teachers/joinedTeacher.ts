@@ -28,7 +28,8 @@ export function joinedTeacher(first: Teacher, second: Teacher, isEnough: IsEnoug
       const facts = confirmed.map((fact) => ({ ...fact, teacher: first.name, confirmed: true }));
       // A small model also asks about what means nothing, and finds its answers there.
       if (facts.length === 0 || (await isEnough(calls, passage, facts))) return { ...one, facts };
-      const other = await second.teach(calls, passage, plan, seed);
+      const left = plan.factCount - facts.length;
+      const other = left > 0 ? await second.teach(calls, passage, { ...plan, factCount: left }, seed) : null;
       const ofSecond = (other?.facts ?? []).map((fact) => ({ ...fact, teacher: second.name }));
       return { ...one, facts: [...facts, ...ofSecond], asked_well: false };
     },
@@ -48,6 +49,7 @@ export function joinedTeacher(first: Teacher, second: Teacher, isEnough: IsEnoug
 
     reading: (passage, fact, question) => (isOfSecond(fact) ? second : first).reading(passage, fact, question),
 
+    ...(second.askAbout === undefined ? {} : { askAbout: second.askAbout.bind(second) }),
     ...(first.rephrase === undefined ? {} : { rephrase: first.rephrase.bind(first) }),
   };
 }

@@ -25,6 +25,10 @@ test('a list is read as far as it is one', () => {
       { question: 'When?', answer: 'At noon' },
     ],
   );
+  assert.deepEqual(parseList('Q: Who came?\r\nA: Anna\r\n\r\nQ: When?\r\nA: At noon\r\n'), [
+    { question: 'Who came?', answer: 'Anna' },
+    { question: 'When?', answer: 'At noon' },
+  ]);
   assert.deepEqual(parseList('- Q: What is 2 ** 3?\n- A: 8'), [{ question: 'What is 2 ** 3?', answer: '8' }]);
   assert.deepEqual(parseList('Q: Who came?\nA: Anna\nQ: When?\nA: At noon\nQ: Why'), [
     { question: 'Who came?', answer: 'Anna' },

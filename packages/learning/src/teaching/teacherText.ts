@@ -49,7 +49,7 @@ export function parseList(text: string): { question: string; answer: string }[] 
     /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
   const plain =
     /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?([\p{Lu}\p{Lo}][^\n]*[?？؟])\n+[ \t]*(?:[-*–][ \t]+)?(?:(?:A|Answer):[ \t]*)?([^\n?？؟]+)$/gmu;
-  const unmarked = withoutMarks(text);
+  const unmarked = withoutMarks(text.replace(/\r\n?/gu, '\n'));
   const pairs =
     [labelled, plain].map((pattern) => [...unmarked.matchAll(pattern)]).find((found) => found.length > 0) ?? [];
   return pairs.map(([, question = '', answer = '']) => ({ question: question.trim(), answer: answer.trim() }));

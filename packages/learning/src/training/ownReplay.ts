@@ -93,7 +93,10 @@ function isRightObject(reply: string, request: string, keys: readonly string[]):
   if (object === null) return false;
   const values = Object.values(object).map((value) => String(value).toLowerCase());
   const said = request.toLowerCase();
-  return keys.every((key) => Object.hasOwn(object, key)) && values.every((value) => said.includes(value));
+  return (
+    keys.every((key) => Object.hasOwn(object, key)) &&
+    values.every((value) => value.trim() !== '' && said.includes(value))
+  );
 }
 
 function askedOf({ prompts, replay }: Pick<Recipe, 'prompts' | 'replay'>): Asked[] {

@@ -144,7 +144,7 @@ const described: readonly (readonly [text: string, keys: readonly [string, ...st
 ]; // prettier-ignore
 
 /** Requests for JSON objects of what they say, with the keys to give. */
-export const objects: readonly (readonly [request: string, keys: readonly string[]])[] = [
+export const objects: readonly (readonly [request: string, keys: readonly [string, ...string[]]])[] = [
   ...described.flatMap(([text, keys]) => {
     const all = listed(keys);
     return [
@@ -163,8 +163,8 @@ export const objects: readonly (readonly [request: string, keys: readonly string
   ],
   ['Send the letter to Clara Weiss in Bonn. Answer in JSON with the keys name and town.', ['name', 'town']],
   ['The horse Duke is 11 years old. Output a JSON object with the keys animal and years.', ['animal', 'years']],
-  ['Extract the day and the hour as a JSON object: We meet on Friday at 9.', []],
-  ['Put this address into JSON: 12 High Street, Leeds.', []],
+  ['Extract the day and the hour as a JSON object: We meet on Friday at 9.', ['day', 'hour']],
+  ['Put this address into JSON with street and town: 12 High Street, Leeds.', ['street', 'town']],
 ];
 
 /** Short texts with a question about each, and what a right reply gives. */

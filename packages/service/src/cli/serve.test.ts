@@ -46,6 +46,11 @@ describe('engraft with an engine', () => {
     figures.parse(JSON.parse(await readFile(json, 'utf8')));
     assert.match(await readFile(plot, 'utf8'), /^<svg .*<\/svg>\n$/s);
 
+    // "those that print data take `--json` (one JSON document on standard output, nothing else)"
+    const printed = await engraft(['eval', good, '--gold', '--json'], env);
+    assert.equal(printed.status, 0);
+    figures.parse(JSON.parse(printed.stdout));
+
     const squad = path.join(folder, 'squad.jsonl.gz');
     const paragraph = { title: 'Mill', context: entry.passage, qas: [{ q: 'Who runs the mill?', a: ['Anna Berg'] }] };
     await writeFile(squad, gzipSync(JSON.stringify(paragraph)));

@@ -16,7 +16,8 @@ interface EvalOptions {
   readonly passages?: string;
   readonly seed: string;
   readonly maxCostUsd: string;
-  readonly json?: string;
+  /** `true` for standard output. */
+  readonly json?: string | true;
   readonly plot?: string;
 }
 
@@ -37,7 +38,7 @@ export function addEvalCommand(program: Command): void {
     .option('--passages <n>', 'use only this many passages, spread evenly over the file')
     .option('--seed <n>', 'the seed of the randomness in learning', '1')
     .option('--max-cost-usd <amount>', 'the most that learning one passage may cost', '20')
-    .option('--json <file>', 'write every figure to a file')
+    .option('--json [file]', 'write every figure to a file, or to standard output and nothing else there')
     .option('--plot <file>', 'write a bar chart to an SVG file')
     .action(evaluateFile);
 }
@@ -56,7 +57,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const { spreadSample } = await import('@engraft/learning');
   const { measuringChart, measuringLines } = await import('../measuringReport.js');
   const all = await readPassages(file);
-  for (const output of [options.json, options.plot]) if (output !== undefined) await assertWritable(output);
+  for (const output of [options.json, options.plot]) if (typeof output === 'string') await assertWritable(output);
   const passages = spreadSample(all, limit);
   const { loadEngine } = await import('../../startup/model.js');
   const { engine, method } = await loadEngine(config, pino({ level: 'silent' }));
@@ -77,10 +78,12 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
       onProgress: (step) => progress.update(step),
     }).finally(() => progress.stop());
     const summary = summarise(reports);
-    for (const line of measuringLines(reports, summary)) process.stdout.write(`${line}\n`);
     const figures = { file, model, seed, gold: options.gold === true, chain: chainLength, summary, passages: reports };
+    const json = `${JSON.stringify(figures, null, 2)}\n`;
+    const lines = measuringLines(reports, summary).map((line) => `${line}\n`);
+    process.stdout.write(options.json === true ? json : lines.join(''));
     const written = await Promise.allSettled([
-      options.json === undefined ? null : write(options.json, `${JSON.stringify(figures, null, 2)}\n`),
+      typeof options.json === 'string' ? write(options.json, json) : null,
       options.plot === undefined ? null : write(options.plot, measuringChart(reports, summary)),
     ]);
     for (const output of written) if (output.status === 'rejected') throw output.reason;
