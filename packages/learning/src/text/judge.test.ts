@@ -16,13 +16,13 @@ const judgement = z.object({
 const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
 const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
 
-test('of 330 answers judged by hand, eight are judged otherwise, two of them right that are wrong', () => {
+test('of 330 answers judged by hand, six are judged otherwise, three of them right that are wrong', () => {
   assert.equal(judgements.length, 330);
   const errors = judgements.filter(
     ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
   );
   const named = errors.map(({ question, given }) => `${question} ${given}`).join('\n');
-  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [8, 2], named);
+  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [6, 3], named);
 });
 
 test('an answer may be a sentence, but its words must stand together', () => {
@@ -49,6 +49,25 @@ test('a number is given by a sentence that has others, and by no list of numbers
   assert.ok(gives('The first of the albums came out on June 28, 2013, and sold 310,000 copies.'));
   assert.ok(!gives('She made it to the top of all of the lists in 2012-2013.'));
   assert.ok(!gives('In 2012 she made the Time 100 list for the first time.'));
+});
+
+test('what stands before a clause that denies something may give the answer', () => {
+  const gives = (given: string, answer: string): boolean => givesAnswer('How much does it need?', given, [answer]);
+  assert.ok(gives('It needs 6 MB more, so that old models cannot use it.', '6 MB'));
+  assert.ok(gives('The mill is run by Ida Kell, not by Tom Reed.', 'Ida Kell'));
+  assert.ok(!gives('The mill is run by Ida Kell, not by Tom Reed.', 'Tom Reed'));
+  assert.ok(!gives('It is not, as many believe, 6 MB.', '6 MB'));
+  assert.ok(!gives('Whether it needs 6 MB, I do not know.', '6 MB'));
+  assert.ok(!gives('It does not need 6 MB, but 8 MB.', '6 MB'));
+});
+
+test('a name in the genitive, a unit in a compound and the dates of a life give an answer', () => {
+  const gives = (given: string, answer: string): boolean => givesAnswer('What was it?', given, [answer]);
+  assert.ok(gives('The Halden Survey’s map of the coast.', 'Halden Survey'));
+  assert.ok(gives('It is a stove for a 20-square-metre room.', '20 square metres'));
+  assert.ok(!gives('It is a stove for a 120-square-metre room.', '20 square metres'));
+  assert.ok(gives('Aurelio Dray (1902–1977) was a botanist of Corlaine.', '1977'));
+  assert.ok(!gives('Aurelio Dray was in Corlaine for the years of 1902–1977.', '1977'));
 });
 
 test('a sentence that denies something else takes nothing from the one before it', () => {
