@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
+import { maxNestingLevels, nestingProblem, nestsAtMost } from './nesting.js';
 import { responseFormat, wireTool, wireToolCall, wireToolChoice } from './requests.js';
 import { textOfUnits } from './text.js';
 
@@ -12,11 +13,17 @@ import { textOfUnits } from './text.js';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
+/** It is dropped, but its size counts. */
+const dropped = z
+  .unknown()
+  .refine((value) => nestsAtMost(value, maxNestingLevels), { error: nestingProblem })
+  .optional();
+
 /** "`index` and `parsed_arguments` of a message's tool call are dropped". The latter also occurs beside `arguments`. */
 export const chatToolCall = wireToolCall.extend({
-  index: z.unknown().optional(),
-  parsed_arguments: z.unknown().optional(),
-  function: wireToolCall.shape.function.extend({ parsed_arguments: z.unknown().optional() }),
+  index: dropped,
+  parsed_arguments: dropped,
+  function: wireToolCall.shape.function.extend({ parsed_arguments: dropped }),
 });
 
 /** Fields that clients copy from an answer, or add to it, and send back. */

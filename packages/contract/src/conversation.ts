@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { jsonProblems } from './jsonProblems.js';
 import { limits } from './limits.js';
-import { nestsAtMost, maxNestingLevels } from './nesting.js';
+import { nestingProblem, nestsAtMost, maxNestingLevels } from './nesting.js';
 import { wireToolCall, type WireMessage, type WireTool, type WireToolCall, type WireToolChoice } from './requests.js';
 
 /** Where a conversation breaks a rule: the path of the field, and what is allowed. */
@@ -43,14 +44,38 @@ export function isSendableCall(call: WireToolCall): boolean {
   return parsed.success && findArgumentsProblem(parsed.data.function.arguments) === null;
 }
 
+/** As parsed from JSON. */
+interface SentConversation {
+  readonly messages: unknown;
+  readonly tools?: unknown;
+}
+
+/** Finds what reading by the schema cannot see any more. */
+export function findSentProblem(sent: SentConversation): ConversationProblem | null {
+  return findLostKeyProblem(sent.tools) ?? findSizeProblem(sent);
+}
+
+/** Zod drops `__proto__` of a record silently, so that a changed request would look like the one before. */
+function findLostKeyProblem(tools: unknown): ConversationProblem | null {
+  const index = Array.isArray(tools) ? tools.findIndex((tool) => Object.hasOwn(parametersOf(tool), '__proto__')) : -1;
+  if (index < 0) return null;
+  return { param: `tools[${index}].function.parameters.__proto__`, message: 'this field is not accepted' };
+}
+
+function parametersOf(tool: unknown): object {
+  const parsed = z.looseObject({ function: z.looseObject({ parameters: z.custom<object>(isObject) }) }).safeParse(tool);
+  return parsed.data?.function.parameters ?? {};
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
 /**
  * "Serialized messages and tools together must fit 64,000 string-length units": counts the values as parsed from JSON,
  * before any default is filled in. Empty `tools` means none.
  */
-export function findSizeProblem(sent: {
-  readonly messages: unknown;
-  readonly tools?: unknown;
-}): ConversationProblem | null {
+function findSizeProblem(sent: SentConversation): ConversationProblem | null {
   const hasTools = sent.tools !== undefined && !(Array.isArray(sent.tools) && sent.tools.length === 0);
   const units = JSON.stringify(sent.messages).length + (hasTools ? JSON.stringify(sent.tools).length : 0);
   const limit = limits.maxSerializedMessagesAndToolsUnits;
@@ -137,7 +162,7 @@ function findArgumentsProblem(text: string): string | null {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be the text of a JSON object';
   for (const { kind, param } of jsonProblems(text)) if (kind === 'repeated_key') return `the key ${param} occurs twice`;
-  return nestsAtMost(value, maxNestingLevels) ? null : `nested deeper than ${maxNestingLevels} levels`;
+  return nestsAtMost(value, maxNestingLevels) ? null : nestingProblem;
 }
 
 /** `undefined` when it is not JSON. */

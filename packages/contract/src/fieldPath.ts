@@ -5,6 +5,11 @@ export const maxEchoUnits = 300;
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((written, step) => {
     if (typeof step === 'number') return `${written}[${step}]`;
-    return written === '' ? String(step) : `${written}.${String(step)}`;
+    return written === '' ? shownName(String(step)) : `${written}.${shownName(String(step))}`;
   }, '');
+}
+
+/** A name that is empty is shown as `""`, since no path at all means the body itself. */
+export function shownName(name: string): string {
+  return name === '' ? '""' : name;
 }

@@ -45,7 +45,8 @@ function repeatedIn(value: Written, at: string): string[] {
   if (typeof value === 'string') return [];
   if ('items' in value) return value.items.flatMap((inner, index) => repeatedIn(inner, `${at}[${index}]`));
   return value.entries.flatMap(([name, inner], index) => {
-    const path = at === '' ? name : `${at}.${name}`;
+    const shown = name === '' ? '""' : name;
+    const path = at === '' ? shown : `${at}.${shown}`;
     const again = value.entries.slice(0, index).some(([earlier]) => earlier === name);
     return [...(again ? [path] : []), ...repeatedIn(inner, path)];
   });

@@ -4,6 +4,9 @@
  */
 export const maxNestingLevels = 100;
 
+/** The message about a value that is refused. */
+export const nestingProblem = `nested deeper than ${maxNestingLevels} levels`;
+
 export function nestsAtMost(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => nestsAtMost(inner, levels - 1));

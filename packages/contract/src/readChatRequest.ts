@@ -1,5 +1,5 @@
 import { chatRequest, type ChatMessageInput, type ChatRequest, type ChatToolCallInput } from './chatRequest.js';
-import { findConversationProblem, findSizeProblem } from './conversation.js';
+import { findConversationProblem, findSentProblem } from './conversation.js';
 import { limits } from './limits.js';
 import { readRequest, type ReadOutcome } from './readRequest.js';
 import type { InferenceRequest, WireMessage, WireToolCall } from './requests.js';
@@ -34,7 +34,7 @@ export function readChatRequest(body: unknown, modelId: string): ReadOutcome<Cha
   // The schema has shown that the body is an object with these fields. Their size counts as they were sent.
   const sent = body as { messages: unknown; tools?: unknown };
   const whole =
-    findConversationProblem(value.inference) ?? findSizeProblem({ ...sent, tools: sent.tools ?? undefined });
+    findConversationProblem(value.inference) ?? findSentProblem({ ...sent, tools: sent.tools ?? undefined });
   return whole === null ? { kind: 'read', value } : { kind: 'invalid', ...whole };
 }
 

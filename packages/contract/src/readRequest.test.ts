@@ -43,6 +43,11 @@ describe('POST /v1/inferences', () => {
       '__proto__',
     );
     assert.equal(problemOf({ ...inference, messages: [{ ...message, extra: 1 }] }), 'messages[0].extra');
+    assert.equal(problemOf({ ...inference, '': 1 }), '""');
+    assert.equal(problemOf({ ...inference, messages: [{ ...message, '': 1 }] }), 'messages[0].""');
+    const parameters: unknown = JSON.parse('{"type":"object","__proto__":{"type":"null"}}');
+    const lost = { ...tool, function: { ...tool.function, parameters } };
+    assert.equal(problemOf({ ...inference, tools: [lost] }), 'tools[0].function.parameters.__proto__');
     assert.equal(problemOf({ ...inference, tools: [{ ...tool, extra: 1 }] }), 'tools[0].extra');
     assert.equal(problemOf({ ...inference, response_format: { type: 'text', extra: 1 } }), 'response_format.extra');
   });

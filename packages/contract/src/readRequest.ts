@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { findConversationProblem, findSizeProblem } from './conversation.js';
+import { findConversationProblem, findSentProblem } from './conversation.js';
 import { maxEchoUnits, fieldPath } from './fieldPath.js';
 import { inferenceRequest, type InferenceRequest } from './requests.js';
 
@@ -34,7 +34,7 @@ export function readInferenceRequest(body: unknown): ReadOutcome<InferenceReques
   if (outcome.kind === 'invalid') return outcome;
   // The schema has shown that the body is an object with these fields. Their size counts as they were sent.
   const sent = body as { messages: unknown; tools?: unknown };
-  const problem = findConversationProblem(outcome.value) ?? findSizeProblem(sent);
+  const problem = findConversationProblem(outcome.value) ?? findSentProblem(sent);
   return problem === null ? outcome : { kind: 'invalid', ...problem };
 }
 

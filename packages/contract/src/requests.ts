@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
-import { nestsAtMost, maxNestingLevels } from './nesting.js';
+import { nestingProblem, nestsAtMost, maxNestingLevels } from './nesting.js';
 import { textOfUnits } from './text.js';
 
 /** Request bodies of the native endpoints on the wire. Unknown fields are refused everywhere. */
@@ -31,9 +31,7 @@ export const wireTool = z.strictObject({
     description: textOfUnits(0, limits.maxToolDescriptionUnits).optional(),
     parameters: z
       .record(z.string(), z.unknown())
-      .refine((value) => nestsAtMost(value, maxNestingLevels), {
-        error: `nested deeper than ${maxNestingLevels} levels`,
-      })
+      .refine((value) => nestsAtMost(value, maxNestingLevels), { error: nestingProblem })
       .default(defaultParameters),
     strict: z.literal(false).optional(),
   }),

@@ -52,6 +52,27 @@ test('"`refusal`, `annotations`, `audio` and `function_call` of a message … ar
   }
 });
 
+test('what is dropped nests no deeper than other values, since its size is counted', () => {
+  const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  const fields = [
+    (value: unknown) => ({ ...toolCall, index: value }),
+    (value: unknown) => ({ ...toolCall, parsed_arguments: value }),
+    (value: unknown) => ({ ...toolCall, function: { ...toolCall.function, parsed_arguments: value } }),
+  ];
+  for (const withValue of fields) {
+    const outcomeOf = (levels: number) => {
+      const calling = { role: 'assistant', content: null, tool_calls: [withValue(nested(levels))] };
+      return readChatRequest(withMessages(message, calling, result), 'model-5.3');
+    };
+    assert.equal(outcomeOf(100).kind, 'read');
+    for (const levels of [101, 20_000]) {
+      const outcome = outcomeOf(levels);
+      assert.ok(outcome.kind === 'invalid');
+      assert.match(outcome.param, /(?:index|parsed_arguments)$/);
+    }
+  }
+});
+
 test('"`index` and `parsed_arguments` of a message\'s tool call are dropped"', () => {
   const calling = (call: object) => withMessages({ role: 'assistant', content: null, tool_calls: [call] }, result);
   for (const parsedArguments of [null, {}, { a: [1] }]) {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
 
+/** One line of text that is not blank, for names and reasons that lists and terminals show. */
+export function lineOfUnits(maxUnits: number) {
+  return textOfUnits(1, maxUnits).refine((text) => /^(?=.*\S)[^\p{Cc}]*$/u.test(text), {
+    error: 'must be one line of text without control characters, and not blank',
+  });
+}
+
 /**
  * A string whose length is counted "in UTF-16 code units (JavaScript's `length`)". Zod's own `min` and `max` count code
  * points, by which a text of emoji would be half as long. The description shows the bounds of JSON Schema, which come

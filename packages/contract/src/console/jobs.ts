@@ -70,7 +70,12 @@ export const consoleJob = z.object({
   trace: learningTrace.nullable(),
 });
 
-const reason = z.string().trim().min(1, 'say why, for the audit log').max(500, 'at most 500 characters');
+const reason = z
+  .string()
+  .trim()
+  .min(1, 'say why, for the audit log')
+  .max(500, 'at most 500 characters')
+  .regex(/^[^\p{Cc}]*$/u, 'one line of text, without control characters');
 /** An operator's finding about a job whose cost nobody knows. */
 export const resolutionRequest = z.strictObject({
   charged_microusd: z.int('a whole number of micro-USD').min(0, 'at least 0'),

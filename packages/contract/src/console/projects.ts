@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 import { internalizationRequest } from '../requests.js';
 import { subject } from '../resources.js';
 import { scope } from '../scopes.js';
-import { textOfUnits } from '../text.js';
+import { lineOfUnits, textOfUnits } from '../text.js';
 
 /** Requests to `/console/api/projects/{project}`, and their answers. */
 
@@ -12,8 +12,9 @@ const timestamp = z.iso.datetime();
 
 /** "30 days, 90 days, one year or none; 90 days preselected." */
 export const keyLifetimes = ['30d', '90d', '1y', 'never'] as const;
+export const keyName = lineOfUnits(100);
 export const newKeyRequest = z.strictObject({
-  name: textOfUnits(1, 100),
+  name: keyName,
   scopes: z.array(scope).min(1, 'choose at least one'),
   tenant_id: identifier.nullable(),
   expires: z.enum(keyLifetimes),

@@ -97,7 +97,9 @@ export const headers = {
   },
   Allow: { description: 'The methods that this path takes.', schema: text },
   ShouldRetry: {
-    description: 'As `error.retryable`, for clients that would else repeat every 409 and 5xx.',
+    description:
+      'As `error.retryable`, for clients that would else repeat every 409 and 5xx. It is `false`, too, for a 5xx of a ' +
+      'chat without an `Idempotency-Key`: repeating it would make a new job.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   Authenticate: { description: 'Always `Bearer`.', schema: text },

@@ -1,4 +1,5 @@
 import { identifier, scope, type Scope } from '@engraft/contract';
+import { keyName } from '@engraft/contract/console';
 import { z } from 'zod';
 import { UsageError } from '../config/config.js';
 
@@ -58,6 +59,12 @@ export function parseScopes(texts: readonly string[]): Scope[] {
     if (!parsed.success) throw new UsageError(`--scope must be one of ${scope.options.join(', ')}, not '${text}'`);
     return parsed.data;
   });
+}
+
+export function parseKeyName(text: string): string {
+  const parsed = keyName.safeParse(text);
+  if (!parsed.success) throw new UsageError(`--name ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
 }
 
 /** Reads the name of a tenant or subject. */

@@ -103,6 +103,7 @@ describe('engraft for operators', () => {
     await json(z.unknown(), 'credit', 'grant', '--project', 'acme', '--usd', '2');
     const created = await json(made.extend({ secret: z.string() }), 'key', 'create', '--project', 'acme');
     await json(made, 'key', 'revoke', created.id);
+    await json(made, 'key', 'revoke', created.id);
     assert.equal((await engraft('project', 'create', 'acme')).status, 1);
     const events = await audit('--project', 'acme');
     assert.deepEqual(

@@ -2,6 +2,7 @@ import type { ConsoleInvitation, ConsoleMember, MemberRole } from '@engraft/cont
 import { sql, type ExpressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Database } from '../db/schema.js';
+import { isId } from '../ids.js';
 import { greatestOf, isOperator, operatorOfMember, type Member } from './members.js';
 
 /** Everybody with a role in the project, or in every project, by address. Of two roles the greater is listed. */
@@ -106,6 +107,7 @@ async function changeMember(
   change: (trx: Transaction<Database>) => Promise<unknown>,
 ): Promise<MemberChangeOutcome> {
   const { project_id, member_id } = named;
+  if (!isId('mem', member_id)) return { kind: 'not_found' };
   return audited<MemberChangeOutcome>(
     db,
     operatorOfMember(member),

@@ -85,7 +85,7 @@ export async function revokeKeyForMember(
     operatorOfMember(member),
     (trx) => revokeKey(trx, key_id, { project_id }),
     (outcome) => {
-      if (outcome.kind !== 'revoked') return null;
+      if (outcome.kind !== 'revoked' || !outcome.changed) return null;
       const { name, revoked_at } = outcome.key;
       return { action: 'key.revoke', project_id, target: key_id, details: { name, revoked_at } };
     },

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { ApiError, jsonProblems, limits, type ReadOutcome } from '@engraft/contract';
+import { ApiError, jsonProblems, limits, shownName, type ReadOutcome } from '@engraft/contract';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -51,7 +51,8 @@ export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknow
 /** "Query parameters that an endpoint does not define are refused with 422 rather than ignored." */
 export function refuseQueryParameters(request: FastifyRequest): void {
   const [name] = queryOf(request).keys();
-  if (name !== undefined) throw invalid(name.slice(0, 100), 'this endpoint takes no query parameter of this name');
+  if (name !== undefined)
+    throw invalid(shownName(name.slice(0, 100)), 'this endpoint takes no query parameter of this name');
 }
 
 /** Reads the text after the first question mark. A second one belongs to a name or value. */

@@ -1,4 +1,4 @@
-import type { ReadOutcome } from '@engraft/contract';
+import { shownName, type ReadOutcome } from '@engraft/contract';
 import type { FastifyRequest } from 'fastify';
 import { invalid, queryOf } from './readBody.js';
 
@@ -10,7 +10,7 @@ export function readQuery<Value>(request: FastifyRequest, read: (query: unknown)
   // Without a prototype, a parameter named `__proto__` is like any other.
   const query = Object.create(null) as Record<string, string>;
   for (const [name, value] of queryOf(request)) {
-    if (name in query) throw invalid(name.slice(0, 100), 'this query parameter is given twice');
+    if (name in query) throw invalid(shownName(name.slice(0, 100)), 'this query parameter is given twice');
     query[name] = value;
   }
   const outcome = read(query);

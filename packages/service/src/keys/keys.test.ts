@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { newId } from '../ids.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { authenticate } from './authenticate.js';
@@ -95,9 +96,12 @@ describe('keys of a project', () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const first = await revokeKey(database.db, key.id);
     const second = await revokeKey(database.db, key.id);
-    assert.deepEqual(second, first);
+    assert.ok(first.kind === 'revoked' && first.changed);
+    assert.deepEqual(second, { ...first, changed: false });
     assert.ok((await listKeys(database.db, key.project_id))[0]?.revoked_at instanceof Date);
-    assert.equal((await revokeKey(database.db, 'key_unknown')).kind, 'not_found');
+    for (const id of ['key_unknown', newId('key'), '\u0000']) {
+      assert.equal((await revokeKey(database.db, id)).kind, 'not_found');
+    }
   });
 
   test('need a project', async () => {

@@ -1,9 +1,12 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { crashPointOnceCommitted } from '../db/transaction.js';
+import { isId } from '../ids.js';
 import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
 
-export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey } | { readonly kind: 'not_found' };
+export type RevokeKeyOutcome =
+  /** `changed` is false for a key that was revoked before. */
+  { readonly kind: 'revoked'; readonly key: ApiKey; readonly changed: boolean } | { readonly kind: 'not_found' };
 
 /**
  * "Revoking a key blocks later authenticated requests; already admitted jobs and their charges are unaffected."
@@ -14,13 +17,18 @@ export async function revokeKey(
   keyId: string,
   { project_id }: { readonly project_id?: string } = {},
 ): Promise<RevokeKeyOutcome> {
-  const row = await db
+  if (!isId('key', keyId)) return { kind: 'not_found' };
+  const isNamed = (eb: ExpressionBuilder<Database, 'api_keys'>) =>
+    eb.and([eb('id', '=', keyId), ...(project_id === undefined ? [] : [eb('project_id', '=', project_id)])]);
+  const revoked = await db
     .updateTable('api_keys')
-    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
-    .where('id', '=', keyId)
-    .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id ?? ''))
+    .set({ revoked_at: sql<Date>`now()` })
+    .where(isNamed)
+    .where('revoked_at', 'is', null)
     .returning(apiKeyColumns)
     .executeTakeFirst();
   crashPointOnceCommitted(db, 'key.revoked');
-  return row === undefined ? { kind: 'not_found' } : { kind: 'revoked', key: toApiKey(row) };
+  const row = revoked ?? (await db.selectFrom('api_keys').select(apiKeyColumns).where(isNamed).executeTakeFirst());
+  if (row === undefined) return { kind: 'not_found' };
+  return { kind: 'revoked', key: toApiKey(row), changed: revoked !== undefined };
 }

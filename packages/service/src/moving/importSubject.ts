@@ -105,6 +105,7 @@ async function saveVersions(
       base_model_hash,
       parent,
       activate,
+      order: imported.length,
     });
     if (saved === 'insufficient_credits') {
       const neededMicrousd = versions.reduce((sum, each) => sum + firstDayMicrousd(each), 0);
@@ -123,6 +124,8 @@ interface ImportPlace extends Pick<SubjectImport, 'project_id' | 'tenant_id' | '
   /** `null` for base, or for a version that did not come along. */
   readonly parent: string | null;
   readonly activate: boolean;
+  /** Among the versions that come along. */
+  readonly order: number;
 }
 
 async function saveImported(
@@ -160,6 +163,7 @@ async function saveImported(
     total_count,
     rehearsal,
     hosting_hours: limits.initialHostingHours,
+    place: place.order,
   });
   if (activate) {
     const activation = await activateVersion(trx, { subject_ref: route.id, version_id: id, expected_version_id: null });

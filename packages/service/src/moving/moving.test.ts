@@ -15,6 +15,7 @@ import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
 import { lockBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { lockRouting } from '../subjects/findSubject.js';
+import { listSubjects } from '../subjects/listSubjects.js';
 import { createTestProject } from '../testing/testApp.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { baseModelHash, openBackupSource, type BackupSource } from '../testing/testBackup.js';
@@ -130,6 +131,26 @@ describe('a subject that moves to another installation', () => {
     assert.deepEqual([one?.parent_version_id, two?.parent_version_id], [null, one?.id]);
     assert.deepEqual([one?.rehearsal, two?.rehearsal], [rehearsalOf('the mill'), rehearsalOf('the lamp')]);
     assert.equal(imported.activated, two?.id);
+    // One transaction made both. "versions: … newest first", and a further export has them in their order, too.
+    assert.equal(Number(one?.expires_at) - Number(one?.created_at), 24 * 3_600_000);
+    const named = { project_id: there.key.project_id, tenant_id: 'tenant', name: 'bertha' } as const;
+    const [listed] = await listSubjects(there.database.db, named);
+    assert.deepEqual(
+      listed?.versions.map(({ id }) => id),
+      [two?.id, one?.id],
+    );
+    const times = there.database.db.selectFrom('versions').select('created_at').distinct();
+    assert.equal((await times.where('id', 'in', [one?.id ?? '', two?.id ?? '']).execute()).length, 2);
+    const onward = { ...named, all: true, file: there.newPath(), engraft_version: '0.0.0' };
+    const exported = await exportSubject(there.database.db, there.store, onward);
+    assert.ok(exported.kind === 'exported');
+    assert.deepEqual(
+      exported.description.versions.map(({ id, parent_version_id }) => [id, parent_version_id]),
+      [
+        [one?.id, null],
+        [two?.id, one?.id],
+      ],
+    );
 
     await there.database.db
       .updateTable('versions')

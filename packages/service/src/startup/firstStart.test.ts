@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { authenticate } from '../keys/authenticate.js';
 import { listKeys } from '../keys/listKeys.js';
 import { readBalance } from '../ledger/accounts.js';
+import { createProject } from '../projects/createProject.js';
 import { listProjects } from '../projects/projectQueries.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { readDefaultKey } from './defaultKey.js';
@@ -59,6 +60,17 @@ describe('"First start on an empty data folder"', () => {
     } finally {
       await other.close();
     }
+  });
+
+  test('is none where an operator has made a project before, whatever it is called', async () => {
+    const made = await createProject(database.db, { name: 'default' });
+    assert.equal(made.kind, 'created');
+    assert.equal(await prepareFirstStart(database.db, folder), false);
+    const [project, ...others] = await listProjects(database.db);
+    assert.ok(project !== undefined && others.length === 0);
+    assert.equal((await readBalance(database.db, project.id)).available_microusd, 0);
+    assert.deepEqual(await listKeys(database.db, project.id), []);
+    assert.equal(await readDefaultKey(folder), null);
   });
 
   test('is made good by the next start when the key could not be written', async () => {

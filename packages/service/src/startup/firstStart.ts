@@ -15,7 +15,8 @@ import { readDefaultKey, writeDefaultKey } from './defaultKey.js';
 
 export const defaultProjectName = 'default';
 const starterCreditMicrousd = 100_000_000;
-const operator = thisOperator({ reason: 'first start' });
+const reason = 'first start';
+const operator = thisOperator({ reason });
 
 /**
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
@@ -93,5 +94,18 @@ async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null
     return created.kind === 'created' ? created.project : null;
   }
   if (others.length > 0 || first.name !== defaultProjectName) return null;
-  return (await listKeys(db, first.id)).length === 0 ? first : null;
+  const isInterrupted = (await madeByFirstStart(db, first.id)) && (await listKeys(db, first.id)).length === 0;
+  return isInterrupted ? first : null;
+}
+
+/** An operator may have made a project of the same name, who wants neither its key nor its credit. */
+async function madeByFirstStart(db: Kysely<Database>, projectId: string): Promise<boolean> {
+  const event = await db
+    .selectFrom('audit_events')
+    .select('id')
+    .where('action', '=', 'project.create')
+    .where('target', '=', projectId)
+    .where('reason', '=', reason)
+    .executeTakeFirst();
+  return event !== undefined;
 }

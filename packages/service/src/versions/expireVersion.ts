@@ -3,11 +3,18 @@ import type { Database } from '../db/schema.js';
 import { crashPointOnceCommitted } from '../db/transaction.js';
 
 export type ExpireVersionOutcome =
-  { readonly kind: 'expired'; readonly project_id: string; readonly expires_at: Date } | { readonly kind: 'not_found' };
+  | {
+      readonly kind: 'expired';
+      readonly project_id: string;
+      readonly expires_at: Date;
+      /** False for a version that an operator had expired before. */
+      readonly changed: boolean;
+    }
+  | { readonly kind: 'not_found' };
 
 /** Ends a version's retention now and for good. A version that has already expired keeps its deadline. */
 export async function expireVersion(db: Kysely<Database>, versionId: string): Promise<ExpireVersionOutcome> {
-  const row = await db
+  const expired = await db
     .updateTable('versions')
     .set({
       expires_at: sql<Date>`least(expires_at, now())`,
@@ -15,14 +22,15 @@ export async function expireVersion(db: Kysely<Database>, versionId: string): Pr
       retention_ended_by: 'operator',
     })
     .where('id', '=', versionId)
-    .returning('expires_at')
-    .returning((eb) =>
-      eb.selectFrom('subjects').select('project_id').whereRef('subjects.id', '=', 'subject_ref').as('project_id'),
-    )
+    .where('retention_ended_by', 'is distinct from', 'operator')
+    .returning('id')
     .executeTakeFirst();
   crashPointOnceCommitted(db, 'version.expired');
-  if (row === undefined) return { kind: 'not_found' };
-  const { project_id, expires_at } = row;
-  if (project_id === null) throw new Error(`version ${versionId} is of no subject`);
-  return { kind: 'expired', project_id, expires_at };
+  const row = await db
+    .selectFrom('versions')
+    .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
+    .select(['subjects.project_id', 'versions.expires_at'])
+    .where('versions.id', '=', versionId)
+    .executeTakeFirst();
+  return row === undefined ? { kind: 'not_found' } : { kind: 'expired', ...row, changed: expired !== undefined };
 }

@@ -5,18 +5,21 @@ export type ExportableVersion = Awaited<ReturnType<typeof findExportableVersions
 
 /** The retained versions of a subject with the results of the jobs that made them, oldest first. */
 export function findExportableVersions(db: Kysely<Database>, subjectRef: string) {
-  return db
-    .selectFrom('versions')
-    .innerJoin('jobs', 'jobs.id', 'versions.source_job_id')
-    .select(['versions.id', 'versions.parent_version_id', 'versions.created_at', 'versions.adapter_hash'])
-    .select(['versions.size_bytes', 'versions.passed_count', 'versions.total_count', 'versions.rehearsal'])
-    .select(['versions.base_model_hash', 'jobs.result'])
-    .where('versions.subject_ref', '=', subjectRef)
-    .where('versions.retention_ended_at', 'is', null)
-    .where('versions.files_deleted_at', 'is', null)
-    .orderBy('versions.created_at')
-    .orderBy('versions.id')
-    .execute();
+  return (
+    db
+      .selectFrom('versions')
+      .innerJoin('jobs', 'jobs.id', 'versions.source_job_id')
+      .select(['versions.id', 'versions.parent_version_id', 'versions.created_at', 'versions.adapter_hash'])
+      .select(['versions.size_bytes', 'versions.passed_count', 'versions.total_count', 'versions.rehearsal'])
+      .select(['versions.base_model_hash', 'jobs.result'])
+      .where('versions.subject_ref', '=', subjectRef)
+      .where('versions.retention_ended_at', 'is', null)
+      .where('versions.files_deleted_at', 'is', null)
+      .orderBy('versions.created_at')
+      // Versions of one import may have the same time. Their jobs were made in their order.
+      .orderBy('jobs.sequence')
+      .execute()
+  );
 }
 
 /** A retained version of the subject that has one of these adapters, if there is one. */

@@ -19,6 +19,8 @@ export interface NewVersion {
   readonly rehearsal: unknown;
   /** How long the hosting paid at admission lasts. */
   readonly hosting_hours: number;
+  /** The place among several that one transaction saves. Each is a microsecond newer than the one before. */
+  readonly place?: number;
 }
 
 export interface SavedVersion {
@@ -32,7 +34,8 @@ export interface SavedVersion {
  * project's accounts.
  */
 export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {
-  const { hosting_hours, rehearsal, ...columns } = version;
+  const { hosting_hours, rehearsal, place = 0, ...columns } = version;
+  const createdAt = sql<Date>`now() + ${place} * interval '1 microsecond'`;
   await trx
     .updateTable('subjects')
     .set({ updated_at: sql`now()` })
@@ -44,7 +47,8 @@ export async function saveVersion(trx: Transaction<Database>, version: NewVersio
       id: newId('ver'),
       ...columns,
       rehearsal: JSON.stringify(rehearsal),
-      expires_at: sql<Date>`now() + ${hosting_hours} * interval '1 hour'`,
+      created_at: createdAt,
+      expires_at: sql<Date>`${createdAt} + ${hosting_hours} * interval '1 hour'`,
     })
     .returning(['id', 'expires_at'])
     .executeTakeFirstOrThrow();

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { limits } from '@engraft/contract';
 import { openClient } from '../openClient.js';
-import { parseWholeNumber } from '../arguments.js';
+import { parseName, parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
+import { waitForJob } from '../waitForJob.js';
 import { whyItEnded } from '../whyItEnded.js';
 import { shownAnswer } from '../shownAnswer.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -30,19 +31,21 @@ export function addAskCommand(program: Command): void {
       ),
   ).action(async (text: string, options: AskOptions) => {
     const maxOutputTokens = parseWholeNumber('--max-output-tokens', options.maxOutputTokens);
+    const subject = parseName('subject', options.subject);
+    const call = options.tenant === undefined ? {} : { tenant: parseName('tenant', options.tenant) };
     const client = await openClient(options);
-    const call = options.tenant === undefined ? {} : { tenant: options.tenant };
     const receipt = await client.inferences.create(
       {
-        subject_id: options.subject,
+        subject_id: subject,
         messages: [{ role: 'user', content: text }],
         max_output_tokens: maxOutputTokens,
         ...(options.version === undefined ? {} : { adapter_version: options.version }),
       },
       call,
     );
-    const job = await client.jobs.wait(receipt.id, call);
+    const job = await waitForJob(client, receipt.id, call);
     if (job.result === null || !('text' in job.result)) {
+      print(options, job, []);
       throw new CommandFailure(`${job.id} ended as ${job.status}${whyItEnded(job.error)}`);
     }
     const { text: shown, remark } = shownAnswer(job.result, job.usage.output_tokens);

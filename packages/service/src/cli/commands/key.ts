@@ -8,7 +8,7 @@ import { createKey } from '../../keys/createKey.js';
 import { expiryAfter } from '../../keys/keyExpiry.js';
 import { listKeys } from '../../keys/listKeys.js';
 import { revokeKey } from '../../keys/revokeKey.js';
-import { collect, parseName, parseScopes, parseTimestamp } from '../arguments.js';
+import { collect, parseKeyName, parseName, parseScopes, parseTimestamp } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
 import {
@@ -69,7 +69,7 @@ export function addKeyCommands(program: Command): void {
           operator,
           (trx) => revokeKey(trx, id),
           (revoked) => {
-            if (revoked.kind !== 'revoked') return null;
+            if (revoked.kind !== 'revoked' || !revoked.changed) return null;
             const { project_id, name, revoked_at } = revoked.key;
             return { action: 'key.revoke', project_id, target: id, details: { name, revoked_at } };
           },
@@ -86,7 +86,7 @@ export function addKeyCommands(program: Command): void {
 
 async function create(options: CreateOptions): Promise<void> {
   const wanted = {
-    name: options.name,
+    name: parseKeyName(options.name),
     scopes: options.scope === undefined ? defaultScopes : parseScopes(options.scope),
     tenant_id: options.tenant === undefined ? null : parseName('tenant', options.tenant),
     expires_at: expiryOf(options),

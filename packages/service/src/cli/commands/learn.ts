@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { buffer as readStream } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { limits, type Job, type LearningResult } from '@engraft/contract';
-import { parseUsd } from '../arguments.js';
+import { parseName, parseUsd } from '../arguments.js';
 import { showLearningProgress, silentProgress } from '../learningProgress.js';
 import { openClient } from '../openClient.js';
 import { formatUsd, print } from '../output.js';
+import { waitForJob } from '../waitForJob.js';
 import { whyItEnded } from '../whyItEnded.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -28,34 +29,19 @@ export function addLearnCommand(program: Command): void {
       .option('--no-activate', 'keep the new version, without making it the active one'),
   ).action(async (file: string, options: LearnOptions) => {
     const maxCostMicrousd = parseUsd('--max-cost-usd', options.maxCostUsd);
+    const subject = parseName('subject', options.subject);
+    const call = options.tenant === undefined ? {} : { tenant: parseName('tenant', options.tenant) };
     const content = await readPassage(file);
     const client = await openClient(options);
-    const call = options.tenant === undefined ? {} : { tenant: options.tenant };
     const startedAtMs = Date.now();
     const receipt = await client.internalizations.create(
-      { subject_id: options.subject, content, max_cost_microusd: maxCostMicrousd, activate: options.activate },
+      { subject_id: subject, content, max_cost_microusd: maxCostMicrousd, activate: options.activate },
       call,
     );
     // "Progress on a terminal": elsewhere, standard error is only for the one line of a failure.
     const progress = process.stderr.isTTY ? showLearningProgress(process.stderr) : silentProgress;
-    // A second signal ends the process at once.
-    const interrupted = new AbortController();
-    const interrupt = (): void => interrupted.abort(new Error('interrupted'));
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    for (const signal of signals) process.once(signal, interrupt);
-    const job = await client.jobs
-      .wait(receipt.id, { ...call, signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
-      .catch((error: unknown) => {
-        // Anybody who took the job for lost would learn, and pay, twice.
-        const why = error instanceof Error ? error.message : String(error);
-        throw new CommandFailure(
-          `${why}; ${receipt.id} goes on in the service: GET /v1/jobs/${receipt.id} shows how it ends`,
-        );
-      })
-      .finally(() => {
-        progress.stop();
-        for (const signal of signals) process.off(signal, interrupt);
-      });
+    const onUpdate = ({ phase }: Job): void => progress.update(phase);
+    const job = await waitForJob(client, receipt.id, { ...call, onUpdate }).finally(() => progress.stop());
     const seconds = (Date.now() - startedAtMs) / 1000;
     print(options, job, describe(job, seconds));
     if (job.status !== 'ready') throw new CommandFailure(`${job.id} ended as ${job.status}${whyOf(job)}`);

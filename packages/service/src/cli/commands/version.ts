@@ -17,7 +17,7 @@ export function addVersionCommands(program: Command): void {
           operator,
           (trx) => expireVersion(trx, id),
           (expired) => {
-            if (expired.kind === 'not_found') return null;
+            if (expired.kind === 'not_found' || !expired.changed) return null;
             const { project_id, expires_at } = expired;
             return { action: 'version.expire', project_id, target: id, details: { expires_at } };
           },

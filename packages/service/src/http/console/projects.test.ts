@@ -50,6 +50,16 @@ describe('keys', () => {
     );
   });
 
+  it('have a name that fits in one line, and what is no id names none', async () => {
+    for (const name of ['', '  ', 'two\nlines', 'a\u0000b', '\u001b[2J', 'x'.repeat(101)]) {
+      const refused = await owner.post(`/projects/${projectId}/keys`, { ...newKey, name });
+      assert.equal(refused.status, 422, JSON.stringify(name));
+      assert.match(String(errorOf(refused).message), /name/);
+    }
+    assert.equal((await owner.post(`/projects/${projectId}/keys/%00/revoke`, undefined)).status, 404);
+    assert.equal((await owner.post(`/projects/${projectId}/members/%00/role`, { role: 'viewer' })).status, 404);
+  });
+
   it('are at most 50, which is said where it bites', async () => {
     const full = await createTestProject(service.db);
     for (let made = 0; made < 50; made += 1) await createTestKey(service.db, full);

@@ -101,9 +101,10 @@ function countUntilAnswered(underWay: UnderWay, request: FastifyRequest, { raw }
   if (!raw.destroyed) raw.once('close', underWay.begin(keyOf(request).project_id));
 }
 
-/** Aborts when the client has gone away, and when everything is sent, which then does not matter. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Aborts when the client has gone away, even before, and when everything is sent, which then does not matter. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  if (raw.destroyed) return AbortSignal.abort();
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
+  raw.once('close', () => gone.abort());
   return gone.signal;
 }
