@@ -16,13 +16,13 @@ const judgement = z.object({
 const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
 const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
 
-test('of 330 answers judged by hand, six are judged otherwise, three of them right that are wrong', () => {
+test('of 330 answers judged by hand, seven are judged otherwise, three of them right that are wrong', () => {
   assert.equal(judgements.length, 330);
   const errors = judgements.filter(
     ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
   );
   const named = errors.map(({ question, given }) => `${question} ${given}`).join('\n');
-  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [6, 3], named);
+  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [7, 3], named);
 });
 
 test('an answer may be a sentence, but its words must stand together', () => {
@@ -57,13 +57,14 @@ test('what stands before a clause that denies something may give the answer', ()
   assert.ok(gives('The mill is run by Ida Kell, not by Tom Reed.', 'Ida Kell'));
   assert.ok(!gives('The mill is run by Ida Kell, not by Tom Reed.', 'Tom Reed'));
   assert.ok(!gives('It is not, as many believe, 6 MB.', '6 MB'));
+  assert.ok(!gives('It has 6,000 rows and no longer needs any.', '6'));
   assert.ok(!gives('Whether it needs 6 MB, I do not know.', '6 MB'));
   assert.ok(!gives('It does not need 6 MB, but 8 MB.', '6 MB'));
 });
 
-test('a name in the genitive, a unit in a compound and the dates of a life give an answer', () => {
+test('a unit in a compound and the dates of a life give an answer, and a name in the genitive gives none', () => {
   const gives = (given: string, answer: string): boolean => givesAnswer('What was it?', given, [answer]);
-  assert.ok(gives('The Halden Survey’s map of the coast.', 'Halden Survey'));
+  assert.ok(!gives('It was Ida Kell’s brother.', 'Ida Kell'));
   assert.ok(gives('It is a stove for a 20-square-metre room.', '20 square metres'));
   assert.ok(!gives('It is a stove for a 120-square-metre room.', '20 square metres'));
   assert.ok(gives('Aurelio Dray (1902–1977) was a botanist of Corlaine.', '1977'));
