@@ -64,6 +64,9 @@ async function rollBack({ page, check }: ConsoleInBrowser): Promise<void> {
   await check('subjects');
   await page.getByRole('button', { name: /^Roll back to/ }).click();
   await versions.nth(1).getByText('active', { exact: true }).waitFor();
+  await page.getByLabel('Tenant').fill('two words');
+  await page.getByText('No tenant has such a name.').waitFor();
+  assert.equal(await versions.count(), 0, "the project's own subjects are not those of a tenant");
 }
 
 async function lookAround(console: ConsoleInBrowser): Promise<void> {

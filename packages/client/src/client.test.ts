@@ -109,6 +109,13 @@ describe('client', () => {
     await assert.rejects(client.jobs.get('job_1'), EngraftConnectionError);
   });
 
+  it('sends nothing, and repeats nothing, with a value that no header may have', async () => {
+    const client = await serve(reply(200, { data: [] }));
+    await assert.rejects(client.subjects.list({ tenant: '客户' }), TypeError);
+    await assert.rejects(client.subjects.list({ tenant: 'two\nlines' }), TypeError);
+    assert.equal(server.seen.length, 0);
+  });
+
   it('says that nobody answers', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');

@@ -74,6 +74,8 @@ export function createTransport(options: ClientOptions): Transport {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     };
+    // A TypeError for a value that no header may have, such as a tenant in Chinese: repeating it would not help.
+    new Headers(init.headers);
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await attemptOnce(() => fetchOnce(base + path, init), read, base, signal);
       if (outcome.kind === 'success') return outcome.body;

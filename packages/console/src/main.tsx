@@ -15,8 +15,11 @@ const client: QueryClient = new QueryClient({
         void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   }),
+  // A service on this machine or network answers, too, where the browser is offline.
   defaultOptions: {
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       // Only what may go better the next time.
       retry: (failures, error) =>
         failures < 2 && error instanceof ConsoleError && (error.status === 0 || error.status >= 500),

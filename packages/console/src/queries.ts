@@ -16,7 +16,7 @@ import {
   type SpendingQuery,
 } from '@engraft/contract/console';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
-import { get } from './api.js';
+import { ConsoleError, get } from './api.js';
 
 export const liveMs = 3_000;
 const watchedMs = 700;
@@ -81,7 +81,10 @@ export const jobQuery = (project: string, job: string) =>
   queryOptions({
     queryKey: ['job', project, job],
     queryFn: () => get(consoleJob, `${of(project)}/jobs/${encodeURIComponent(job)}`),
-    refetchInterval: ({ state }) => (state.data !== undefined && ended.has(state.data.job.status) ? false : watchedMs),
+    refetchInterval: ({ state: { data, error } }) => {
+      const isGone = error instanceof ConsoleError && error.status === 404;
+      return isGone || (data !== undefined && ended.has(data.job.status)) ? false : watchedMs;
+    },
   });
 
 export const creditsQuery = (project: string) =>

@@ -12,7 +12,10 @@ const example = 'Who invented the Lume Lamp?';
 export function AskPanel({ subject }: { readonly subject: string }) {
   const project = useProject();
   const subjects = useQuery(subjectsQuery(project, ''));
-  const versions = subjects.data?.data.find(({ id }) => id === subject)?.versions ?? [];
+  const all = subjects.data?.data.find(({ id }) => id === subject)?.versions ?? [];
+  const versions = all.filter(
+    ({ expires_at, base_model_changed }) => Date.parse(expires_at) > Date.now() && base_model_changed !== true,
+  );
   const [pinned, setPinned] = useState('');
   const [question, setQuestion] = useState(example);
   // The version may belong to the subject that was named before.

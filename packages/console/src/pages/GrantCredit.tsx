@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api.js';
+import { ConsoleError, send } from '../api.js';
 import { microusdOf, ReasonField, UsdField } from '../parts/fields.js';
 import { ErrorNote } from '../parts/parts.js';
 import { useProject } from '../project.js';
@@ -14,11 +14,11 @@ export function GrantCredit({ onDone }: { readonly onDone: () => void }) {
   const [reason, setReason] = useState('');
   const grant = useMutation({
     mutationFn: () => send('POST', `${of(project)}/grants`, { amount_microusd: microusdOf(usd), reason }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: creditsQuery(project).queryKey });
-      onDone();
-    },
+    onSettled: () => client.invalidateQueries({ queryKey: creditsQuery(project).queryKey }),
+    onSuccess: onDone,
   });
+  // A second grant would give the credit twice.
+  const isUnknown = grant.error instanceof ConsoleError && (grant.error.status === 0 || grant.error.status >= 500);
   return (
     <form
       onSubmit={(event) => {
@@ -28,7 +28,14 @@ export function GrantCredit({ onDone }: { readonly onDone: () => void }) {
     >
       <UsdField label="Amount, in USD" minUsd={0.000001} maxUsd={1_000_000} value={usd} onChange={setUsd} />
       <ReasonField value={reason} onChange={setReason} />
-      <ErrorNote error={grant.error} />
+      {isUnknown ? (
+        <p className="note bad" role="alert">
+          The service gave no answer, so nobody knows whether the credit was granted. Look in the ledger before you
+          grant it again.
+        </p>
+      ) : (
+        <ErrorNote error={grant.error} />
+      )}
       <div className="buttons">
         <button type="button" onClick={onDone}>
           Cancel

@@ -123,7 +123,10 @@ function JobFilters(props: { readonly filters: Filters; readonly setFilters: (fi
           </select>
         )}
       </Field>
-      <Field label="Subject">
+      <Field
+        label="Subject"
+        {...(subject === '' || identifier.test(subject) ? {} : { hint: 'No subject has such a name.' })}
+      >
         {(ids) => <input {...ids} value={subject} onChange={(event) => chooseSubject(event.target.value)} />}
       </Field>
     </div>

@@ -98,6 +98,7 @@ function Watched({ job_id }: { readonly job_id: string }) {
   const { job } = data;
   return (
     <div className="watched">
+      <ErrorNote error={error} />
       <p>
         <Status name={job.status} />{' '}
         <Link to="/p/$project/jobs/$job" params={{ project, job: job_id }}>

@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import { Field } from '../parts/parts.js';
-import { useMayWrite } from '../project.js';
+import { useMayWrite, useProject } from '../project.js';
 import { AskPanel } from './AskPanel.js';
 import { LearnPanel } from './LearnPanel.js';
 
 /** Learn a passage, watch it happen, and ask base and what was learned side by side. */
 export function Playground() {
+  const project = useProject();
   const mayWrite = useMayWrite();
   const [subject, setSubject] = useState('demo');
   return (
@@ -28,9 +29,10 @@ export function Playground() {
               />
             )}
           </Field>
+          {/* What was asked of one project is none of another's jobs. */}
           <div className="columns">
-            <LearnPanel subject={subject} />
-            <AskPanel subject={subject} />
+            <LearnPanel key={`learn ${project}`} subject={subject} />
+            <AskPanel key={`ask ${project}`} subject={subject} />
           </div>
         </>
       ) : (

@@ -108,11 +108,18 @@ function useChange(project: string) {
   });
 }
 
+/** Shows the saved text until somebody types, so that a change made elsewhere is seen here, too. */
+function useEdited(saved: string) {
+  const [edited, setText] = useState<string | null>(null);
+  return { text: edited ?? saved, setText, onSaved: { onSuccess: () => setText(null) } };
+}
+
 function NameForm({ name }: { readonly name: string }) {
   const change = useChange(useProject());
-  const [text, setText] = useState(name);
+  const { text, setText, onSaved } = useEdited(name);
+  const save = (): void => change.mutate({ name: text }, onSaved);
   return (
-    <SettingForm title="Name" change={change} onSave={() => change.mutate({ name: text })} isChanged={text !== name}>
+    <SettingForm title="Name" change={change} onSave={save} isChanged={text !== name}>
       <Field label="Name" hint="What people and commands call the project. Keys and addresses stay as they are.">
         {(ids) => (
           <input {...ids} required maxLength={128} value={text} onChange={(event) => setText(event.target.value)} />
@@ -137,10 +144,10 @@ function LimitForm(
 ) {
   const change = useChange(useProject());
   const shown = props.current === null ? '' : String(props.current / 1_000_000);
-  const [text, setText] = useState(shown);
+  const { text, setText, onSaved } = useEdited(shown);
   const save = (): void => {
     const microusd = text.trim() === '' ? null : Math.round(Number(text) * 1_000_000);
-    change.mutate({ [props.name]: microusd });
+    change.mutate({ [props.name]: microusd }, onSaved);
   };
   return (
     <SettingForm title={props.label} change={change} onSave={save} isChanged={text !== shown} {...props}>
@@ -169,12 +176,12 @@ function NumberForm(
   },
 ) {
   const change = useChange(useProject());
-  const [text, setText] = useState(String(props.current));
+  const { text, setText, onSaved } = useEdited(String(props.current));
   return (
     <SettingForm
       title={props.label}
       change={change}
-      onSave={() => change.mutate({ [props.name]: Number(text) })}
+      onSave={() => change.mutate({ [props.name]: Number(text) }, onSaved)}
       isChanged={text !== String(props.current)}
       {...props}
     >

@@ -16,8 +16,9 @@ const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
 export function Subjects() {
   const project = useProject();
   const [tenant, setTenant] = useState('');
-  const asked = identifier.test(tenant) ? tenant : '';
-  const { data, error, isPending } = useQuery(subjectsQuery(project, asked));
+  // Anything else would show, and change, the project's own subjects.
+  const isName = tenant === '' || identifier.test(tenant);
+  const { data, error, isLoading } = useQuery({ ...subjectsQuery(project, tenant), enabled: isName });
   return (
     <>
       <h1>Subjects</h1>
@@ -27,7 +28,8 @@ export function Subjects() {
         </Field>
       </div>
       <ErrorNote error={error} />
-      {isPending && <Loading what="the subjects" />}
+      {!isName && <p className="note warn">No tenant has such a name.</p>}
+      {isLoading && <Loading what="the subjects" />}
       {data?.data.length === 0 && (
         <p>
           There is no subject here.{' '}
@@ -38,7 +40,7 @@ export function Subjects() {
         </p>
       )}
       {data?.data.map((subject) => (
-        <SubjectCard key={subject.id} subject={subject} tenant={asked} />
+        <SubjectCard key={subject.id} subject={subject} tenant={tenant} />
       ))}
     </>
   );

@@ -15,10 +15,10 @@ export interface Side {
   readonly adapter_version: string | null;
 }
 
-interface Asked {
-  readonly title: string;
-  readonly job_id: string;
-}
+/** A side with its job, or with the reason why there is none. */
+type Asked = { readonly title: string } & (
+  { readonly job_id: string; readonly error: null } | { readonly job_id: null; readonly error: unknown }
+);
 
 /** One question to several versions of a subject, with their answers side by side. */
 export function Asking(props: {
@@ -35,20 +35,13 @@ export function Asking(props: {
   const ask = useMutation({
     mutationFn: async (): Promise<Asked[]> => {
       const key = idempotency.keyOf({ subject, tenant, sides, question });
-      return Promise.all(
-        sides.map(async ({ title, adapter_version }, index) => {
-          const body = {
-            subject_id: subject,
-            question,
-            ...(tenant === '' ? {} : { tenant_id: tenant }),
-            ...(adapter_version === null ? {} : { adapter_version }),
-          };
-          const { id } = await post(consoleReceipt, `${of(project)}/inferences`, body, `${key}-${index}`);
-          return { title, job_id: id };
-        }),
-      );
+      const body = { subject_id: subject, question, ...(tenant === '' ? {} : { tenant_id: tenant }) };
+      return Promise.all(sides.map((side, index) => askSide(project, side, body, `${key}-${index}`)));
     },
-    onSuccess: () => idempotency.done(),
+    // The same question once more asks only those that were not admitted.
+    onSuccess: (all) => {
+      if (all.every(({ error }) => error === null)) idempotency.done();
+    },
   });
   const change = (text: string): void => {
     setQuestion(text);
@@ -80,16 +73,32 @@ export function Asking(props: {
       </form>
       {ask.data !== undefined && (
         <div className="columns">
-          {ask.data.map((asked) => (
-            <Reply key={asked.job_id} {...asked} />
-          ))}
+          {ask.data.map(({ title, job_id, error }, index) =>
+            job_id === null ? (
+              <div key={index} className="reply">
+                <h3>{title}</h3>
+                <ErrorNote error={error} />
+              </div>
+            ) : (
+              <Reply key={job_id} title={title} job_id={job_id} />
+            ),
+          )}
         </div>
       )}
     </>
   );
 }
 
-function Reply({ title, job_id }: Asked) {
+/** A side that is refused, such as a version that has expired, hides none of the others, which are charged. */
+async function askSide(project: string, { title, adapter_version }: Side, body: object, key: string): Promise<Asked> {
+  const request = { ...body, ...(adapter_version === null ? {} : { adapter_version }) };
+  return post(consoleReceipt, `${of(project)}/inferences`, request, key).then(
+    ({ id }) => ({ title, job_id: id, error: null }),
+    (error: unknown) => ({ title, job_id: null, error }),
+  );
+}
+
+function Reply({ title, job_id }: { readonly title: string; readonly job_id: string }) {
   const { data, error } = useQuery(jobQuery(useProject(), job_id));
   const job = data?.job;
   return (
