@@ -46,12 +46,15 @@ async function quickstart(options: QuickstartOptions): Promise<void> {
     }
     process.stdout.write(nextSteps(model));
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted && !(error instanceof Interrupted)) throw error;
     throw new CommandInterrupted(`interrupted: ${stopped}; what is in ${dataFolder} remains${goingOn}`);
   } finally {
     dispose();
   }
 }
+
+/** Ctrl-C has ended the service. This process is about to get it, too. */
+class Interrupted extends Error {}
 
 /** A second Ctrl-C ends the process at once. */
 function untilInterrupted(): { readonly signal: AbortSignal; readonly dispose: () => void } {
@@ -67,9 +70,11 @@ async function start(dataFolder: string, model: string | null, signal: AbortSign
   process.stdout.write('  … Starting PostgreSQL, engine and API');
   const startedAtMs = performance.now();
   const served = model === null ? [] : ['--model', model];
-  const service = await startService(['--data', dataFolder, ...served], signal);
+  const begun = await startService(['--data', dataFolder, ...served], signal);
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
-  if (service === null) throw new CommandFailure(`the service did not start; ${advice}`);
+  if (begun.kind === 'interrupted') throw new Interrupted();
+  if (begun.kind === 'ended') throw new CommandFailure(`the service did not start; ${advice}`);
+  const { service } = begun;
   const seconds = (performance.now() - startedAtMs) / 1000;
   process.stdout.write(`  ✓ Service at ${service.url} (${seconds.toFixed(1)} s)\n`);
   return service;

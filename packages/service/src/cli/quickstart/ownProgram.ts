@@ -35,17 +35,25 @@ export interface StartedService {
   stop(): Promise<void>;
 }
 
+export type ServiceStart =
+  | { readonly kind: 'started'; readonly service: StartedService }
+  /** It ended without serving, and has said why. */
+  | { readonly kind: 'ended' }
+  /** Ctrl-C reached it before it could take notice, and perhaps before it reached this process. */
+  | { readonly kind: 'interrupted' };
+
 /**
- * Starts `engraft serve` on any free port; its log goes to standard error from warnings on. `null`: it ended without
- * serving, and has said why. The signal stops it.
+ * Starts `engraft serve` on any free port; its log goes to standard error from warnings on. The signal stops it.
  */
-export async function startService(args: readonly string[], signal: AbortSignal): Promise<StartedService | null> {
+export async function startService(args: readonly string[], signal: AbortSignal): Promise<ServiceStart> {
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ENGRAFT_LOG_LEVEL: 'warn', ...process.env },
   });
   const stop = endOnce(child, signal);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (_status, killedBy) => resolve(killedBy)),
+  );
   const url = await new Promise<string | null>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const match = /^engraft listening on (\S+)$/.exec(line);
@@ -53,12 +61,10 @@ export async function startService(args: readonly string[], signal: AbortSignal)
     });
     void ended.then(() => resolve(null));
   });
-  if (url === null) return null;
-  return {
-    url,
-    stop: async () => {
-      stop();
-      await ended;
-    },
+  if (url === null) return { kind: (await ended) === 'SIGINT' ? 'interrupted' : 'ended' };
+  const stopped = async (): Promise<void> => {
+    stop();
+    await ended;
   };
+  return { kind: 'started', service: { url, stop: stopped } };
 }
