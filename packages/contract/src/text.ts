@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
-/** One line of text that is not blank, for names and reasons that lists and terminals show. */
+/** One line of text that is not blank. Lists and terminals show names and reasons as they are. */
+export const oneLine = /^(?=.*\S)[^\p{Cc}]*$/u;
+
 export function lineOfUnits(maxUnits: number) {
-  return textOfUnits(1, maxUnits).refine((text) => /^(?=.*\S)[^\p{Cc}]*$/u.test(text), {
+  return textOfUnits(1, maxUnits).regex(oneLine, {
     error: 'must be one line of text without control characters, and not blank',
   });
 }

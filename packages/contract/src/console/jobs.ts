@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { identifier } from '../identifiers.js';
 import { job, jobKind, jobPhase, jobStatus } from '../resources.js';
+import { oneLine } from '../text.js';
 
 /** Jobs in `/console/api/projects/{project}`: requests and their answers. */
 
@@ -75,7 +76,7 @@ const reason = z
   .trim()
   .min(1, 'say why, for the audit log')
   .max(500, 'at most 500 characters')
-  .regex(/^[^\p{Cc}]*$/u, 'one line of text, without control characters');
+  .regex(oneLine, 'one line of text, without control characters');
 /** An operator's finding about a job whose cost nobody knows. */
 export const resolutionRequest = z.strictObject({
   charged_microusd: z.int('a whole number of micro-USD').min(0, 'at least 0'),

@@ -1,3 +1,4 @@
+import { oneLine } from '@engraft/contract';
 import type { Command } from 'commander';
 import { type Operator, thisOperator } from '../audit/operator.js';
 import { UsageError } from '../config/config.js';
@@ -16,8 +17,6 @@ export function addOperatorOptions(command: Command): Command {
   return addPrintOptions(command.option(...by).option(...reason));
 }
 
-const line = /^(?=.*\S)[^\p{Cc}]*$/u;
-
 /** @throws UsageError for a name or reason that is not one line of text */
 export function operatorOf(options: OperatorOptions): Operator {
   return thisOperator({
@@ -27,6 +26,6 @@ export function operatorOf(options: OperatorOptions): Operator {
 }
 
 function checked(flag: string, text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters && line.test(text)) return text.trim();
+  if (text.length <= maxCharacters && oneLine.test(text)) return text.trim();
   throw new UsageError(`${flag} takes one line of text of at most ${maxCharacters} characters`);
 }

@@ -133,7 +133,7 @@ async function saveImported(
   version: ExportedVersion,
   place: ImportPlace,
 ): Promise<Omit<ImportedVersion, 'exported_id'> | 'insufficient_credits'> {
-  const { project_id, tenant_id, route, api_key_id, base_model_hash, parent, activate } = place;
+  const { project_id, tenant_id, route, api_key_id, base_model_hash, parent, activate, order } = place;
   const jobId = newId('job');
   const storageMicrousd = firstDayMicrousd(version);
   const request: JobRequest = { kind: 'internalization', content: '', max_cost_microusd: storageMicrousd, activate };
@@ -163,7 +163,7 @@ async function saveImported(
     total_count,
     rehearsal,
     hosting_hours: limits.initialHostingHours,
-    place: place.order,
+    order,
   });
   if (activate) {
     const activation = await activateVersion(trx, { subject_ref: route.id, version_id: id, expected_version_id: null });

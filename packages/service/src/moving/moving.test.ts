@@ -145,11 +145,8 @@ describe('a subject that moves to another installation', () => {
     const exported = await exportSubject(there.database.db, there.store, onward);
     assert.ok(exported.kind === 'exported');
     assert.deepEqual(
-      exported.description.versions.map(({ id, parent_version_id }) => [id, parent_version_id]),
-      [
-        [one?.id, null],
-        [two?.id, one?.id],
-      ],
+      exported.description.versions.flatMap(({ id, parent_version_id }) => [id, parent_version_id]),
+      [one?.id, null, two?.id, one?.id],
     );
 
     await there.database.db

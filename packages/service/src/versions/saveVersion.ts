@@ -19,8 +19,8 @@ export interface NewVersion {
   readonly rehearsal: unknown;
   /** How long the hosting paid at admission lasts. */
   readonly hosting_hours: number;
-  /** The place among several that one transaction saves. Each is a microsecond newer than the one before. */
-  readonly place?: number;
+  /** Its number among several that one transaction saves. Each is a microsecond newer than the one before. */
+  readonly order?: number;
 }
 
 export interface SavedVersion {
@@ -34,8 +34,8 @@ export interface SavedVersion {
  * project's accounts.
  */
 export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {
-  const { hosting_hours, rehearsal, place = 0, ...columns } = version;
-  const createdAt = sql<Date>`now() + ${place} * interval '1 microsecond'`;
+  const { hosting_hours, rehearsal, order = 0, ...columns } = version;
+  const createdAt = sql<Date>`now() + ${order} * interval '1 microsecond'`;
   await trx
     .updateTable('subjects')
     .set({ updated_at: sql`now()` })
