@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { revokeKey } from '../keys/revokeKey.js';
 import { readBalance } from '../ledger/accounts.js';
 import { createTestVersion } from '../testing/testVersion.js';
 import {
@@ -44,6 +45,14 @@ describe('an admitted operation', () => {
     const version = await createTestVersion(database.db, key);
     const second = await readRow(await admitted(operation(key, { request: passage })));
     assert.equal(second.adapter_version, version.id);
+  });
+
+  test('"Revoking a key blocks later authenticated requests", also one whose body was still on its way', async () => {
+    const key = await newKey();
+    const asked = operation(key, { request: passage });
+    await admitted(asked);
+    await revokeKey(database.db, key.id);
+    for (const late of [asked, operation(key)]) await assertRefused('unauthorized', late);
   });
 
   test('without a subject runs on base, and "no subject is created"', async () => {

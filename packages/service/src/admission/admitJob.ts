@@ -7,9 +7,11 @@ import { fingerprint } from '../idempotency/fingerprint.js';
 import { newId } from '../ids.js';
 import { insertJob } from '../jobs/insertJob.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
+import { isKeyUsable } from '../keys/authenticate.js';
 import { reserve } from '../ledger/reserve.js';
 import { type PriceOutcome, priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
 import { findOrCreateSubject } from '../subjects/findOrCreateSubject.js';
+import { holdTenant } from '../tenants/lockTenant.js';
 import { resolveVersion } from '../versions/resolveVersion.js';
 import { checkMonthlyLimits } from './checkMonthlyLimits.js';
 import { checkOpenJobs, type OpenJobLimits } from './checkOpenJobs.js';
@@ -27,7 +29,12 @@ export interface AdmissionContext extends PromptMeter {
 
 /** A model request that was read, authenticated and found to be consistent. */
 export interface ModelOperation {
-  readonly key: { readonly id: string; readonly project_id: string };
+  readonly key: {
+    readonly id: string;
+    readonly project_id: string;
+    /** One of our own, which is revoked from the start: see `ownKey.ts`. */
+    readonly is_own?: boolean;
+  };
   readonly tenant_id: TenantId;
   /** `null` for a chat completion without a subject, which runs on base. */
   readonly subject_id: string | null;
@@ -43,6 +50,7 @@ export interface ModelOperation {
 }
 
 export type AdmissionRefusal =
+  | 'unauthorized'
   | 'idempotency_conflict'
   /** In chat: the same input came with this idempotency key before, under another API key. */
   | 'idempotency_key_of_another'
@@ -101,6 +109,9 @@ async function admit(
 ): Promise<AdmissionOutcome | RolledBack<AdmissionOutcome>> {
   const { key, tenant_id } = operation;
   const { project_id } = key;
+  await holdTenant(trx, { project_id, tenant_id });
+  // The key may have been revoked while the request's body was on its way.
+  if (key.is_own !== true && !(await isKeyUsable(trx, key.id))) return refused('unauthorized');
   const jobId = newId('job');
   const claim = await claimIdempotencyKey(trx, {
     project_id,

@@ -26,7 +26,8 @@ export async function admitForMember(
     context.db,
     operatorOfMember(member),
     async (trx) => {
-      const key = { id: await findOrMakeOwnKey(trx, { project_id: projectId, ...consoleKey }), project_id: projectId };
+      const id = await findOrMakeOwnKey(trx, { project_id: projectId, ...consoleKey });
+      const key = { id, project_id: projectId, is_own: true };
       return admitJob({ ...context, db: trx }, { ...operation, key });
     },
     (admitted) =>

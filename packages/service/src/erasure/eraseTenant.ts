@@ -7,6 +7,7 @@ import { erasedName } from '../ids.js';
 import { eraseJobs, findJobsOfTenant, renameTenantOfJobs } from '../jobs/eraseJobs.js';
 import { eraseKeysOfTenant } from '../keys/eraseKeysOfTenant.js';
 import { lockSubjectsOfTenant, renameTenantOfSubjects } from '../subjects/eraseSubjects.js';
+import { lockTenant } from '../tenants/lockTenant.js';
 import { cancelJobs, type Erased, eraseWithVersions } from './erase.js';
 
 export interface TenantToErase {
@@ -44,6 +45,8 @@ async function erase(
   operator: Operator,
   tenant: TenantToErase,
 ): Promise<EraseTenantOutcome> {
+  // Waits for admissions under way. Later ones begin a new tenant of this name.
+  await lockTenant(trx, tenant);
   const nameless = erasedName();
   const keys = await eraseKeysOfTenant(trx, tenant, nameless);
   const subjectRefs = await lockSubjectsOfTenant(trx, tenant);

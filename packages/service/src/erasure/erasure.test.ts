@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { listAuditEvents } from '../audit/listAuditEvents.js';
 import { thisOperator } from '../audit/operator.js';
@@ -10,6 +11,7 @@ import { openFolderStore } from '../adapterStore/folderStore.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { readBalance } from '../ledger/accounts.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
+import { readJobRow } from '../testing/readJobRow.js';
 import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
@@ -157,4 +159,35 @@ describe('erasure', () => {
       where erased_at is not null and subject_name = 'racer'`.execute(db);
     assert.equal(rows.length, 0);
   });
+
+  it('of a tenant takes nothing of requests that come after it has begun, which are erased another time', async () => {
+    const { db } = database;
+    const key = await createTestKey(db, await createTestProject(db));
+    const tenant = { project_id: key.project_id, tenant_id: 'southwind' };
+    const { id } = await createTestVersion(db, key, { tenant_id: tenant.tenant_id });
+    // Somebody holds a version, so that the erasure stops in its midst.
+    const { erasing, admitting } = await db.transaction().execute(async (trx) => {
+      await sql`select from versions where id = ${id} for update`.execute(trx);
+      const erasing = eraseTenant(db, operator, tenant);
+      await untilWaiting(1);
+      const admitting = admitTestLearning(db, key, { subject_id: 'annelie', tenant_id: tenant.tenant_id });
+      await Promise.race([admitting, untilWaiting(2)]);
+      return { erasing, admitting };
+    });
+    assert.equal((await erasing).kind, 'erased');
+    const { status, tenant_id, subject_name } = await readJobRow(db, await admitting);
+    assert.deepEqual([status, tenant_id, subject_name], ['queued', 'southwind', 'annelie']);
+    assert.equal((await eraseTenant(db, operator, tenant)).kind, 'erased');
+    assert.doesNotMatch(await everything(), /southwind|annelie/);
+  });
+
+  /** Until as many sessions wait for locks of others. */
+  async function untilWaiting(count: number): Promise<void> {
+    const { rows } = await sql<{ waiting: number }>`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.owner);
+    if ((rows[0]?.waiting ?? 0) >= count) return;
+    await sleep(10);
+    await untilWaiting(count);
+  }
 });

@@ -33,11 +33,11 @@ export function toApiError(error: unknown): ApiError {
 
 /**
  * Before admission, only the messages of a request reach the engine. A template may refuse them, for example because
- * they do not take turns.
+ * they do not take turns, and says so in the engine's message.
  */
-function detailsOf({ code }: EngineError): ErrorDetails {
+function detailsOf({ code, message }: EngineError): ErrorDetails {
   if (code !== 'invalid_request') return {};
-  return { param: 'messages', message: "The model's chat template does not take this conversation." };
+  return { param: 'messages', message: `The model cannot read this conversation: ${message}` };
 }
 
 export function refusalOf(outcome: Extract<AdmissionOutcome, { readonly kind: 'refused' }>): ApiError {

@@ -3,7 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { cancelJob } from './cancelJob.js';
 import { extendLease } from './extendLease.js';
 import { resolveJob } from './resolveJob.js';
-import { beginTeacherCall } from './teacherCalls.js';
+import { storePhaseOutcome } from './phaseOutcomes.js';
+import { requireReconciliation } from './requireReconciliation.js';
+import { beginTeacherCall, storeTeacherAnswer } from './teacherCalls.js';
 import {
   actions,
   leaseMs,
@@ -86,6 +88,21 @@ describe('what operators do about jobs', () => {
     const { status, error_code, settled } = await readRow(id);
     assert.deepEqual([status, error_code, settled], ['reconciliation_required', 'receipt_missing', false]);
     assert.equal((await cancelJob(database.db, id)).kind, 'wrong_status');
+    assert.equal((await resolveJob(database.db, id, 1)).kind, 'resolved');
+    await assertLedger();
+  });
+
+  it('lets an operator see the tokens of finished phases, and of calls to a teacher that are in no phase yet', async () => {
+    const id = await admit('internalization');
+    const job = await claimed('internalization');
+    const usage = { input_tokens: 39_000, output_tokens: 10, cached_input_tokens: 0, training_tokens: 8_000 };
+    await storePhaseOutcome(database.db, job, { phase: 'teaching', outcome: {}, usage });
+    const called = { input_tokens: 20, output_tokens: 30, cached_input_tokens: 5 };
+    await beginTeacherCall(database.db, job, 'asked');
+    await storeTeacherAnswer(database.db, job, 'asked', { text: 'yes', usage: called });
+    await requireReconciliation(database.db, job, 'receipt_missing');
+    const { input_tokens, output_tokens, cached_input_tokens, training_tokens } = await readRow(id);
+    assert.deepEqual([input_tokens, output_tokens, cached_input_tokens, training_tokens], [39_000, 30, 5, 8_000]);
     assert.equal((await resolveJob(database.db, id, 1)).kind, 'resolved');
     await assertLedger();
   });

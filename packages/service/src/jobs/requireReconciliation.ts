@@ -24,22 +24,27 @@ export async function requireReconciliation(
 
 /**
  * For a job that this transaction holds. Somebody else's work was used, and its cost is not known. The reservation
- * stays until an operator settles the job. Its usage is the sum of the receipts that came. Texts are removed as when a
- * job ends, since nobody goes on with it.
+ * stays until an operator settles the job. Its usage is that of the finished phases, or the sum of the teacher's
+ * receipts where that is more: those of the phase under way are in no phase yet. Texts are removed as when a job ends,
+ * since nobody goes on with it.
  */
 export async function holdForReconciliation(
   trx: Transaction<Database>,
   job: Pick<LeasedJob, 'id' | 'request'>,
   errorCode: ReceiptErrorCode,
 ): Promise<void> {
+  const receipts = await sumTeacherReceipts(trx, job.id);
+  const closed = await closedJob(trx, job);
   await trx
     .updateTable('jobs')
-    .set({
+    .set((eb) => ({
       status: 'reconciliation_required',
       error_code: errorCode,
-      ...(await sumTeacherReceipts(trx, job.id)),
-      ...(await closedJob(trx, job)),
-    })
+      input_tokens: eb.fn<number>('greatest', ['input_tokens', eb.val(receipts.input_tokens)]),
+      output_tokens: eb.fn<number>('greatest', ['output_tokens', eb.val(receipts.output_tokens)]),
+      cached_input_tokens: eb.fn<number>('greatest', ['cached_input_tokens', eb.val(receipts.cached_input_tokens)]),
+      ...closed,
+    }))
     .where('id', '=', job.id)
     .execute();
 }

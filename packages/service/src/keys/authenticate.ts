@@ -32,6 +32,11 @@ export async function authenticate(db: Kysely<Database>, secret: string): Promis
 /** Neither revoked nor expired. */
 export const isUsable = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > now())`;
 
+export async function isKeyUsable(db: Kysely<Database>, keyId: string): Promise<boolean> {
+  const row = await db.selectFrom('api_keys').select('id').where('id', '=', keyId).where(isUsable).executeTakeFirst();
+  return row !== undefined;
+}
+
 /** `last_used_at` is for people. A minute is exact enough, and saves a write on nearly every request. */
 const isUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
 

@@ -13,6 +13,7 @@ import { findOrMakeOwnKey } from '../keys/ownKey.js';
 import { reserve } from '../ledger/reserve.js';
 import { findOrCreateSubject, type SubjectRoute } from '../subjects/findOrCreateSubject.js';
 import { lockRouting } from '../subjects/findSubject.js';
+import { holdTenant } from '../tenants/lockTenant.js';
 import { activateVersion } from '../versions/activateVersion.js';
 import { readBaseModel } from '../versions/baseModel.js';
 import { findRetainedOf } from '../versions/exportableVersions.js';
@@ -80,6 +81,7 @@ async function saveVersions(
   { project_id, tenant_id, name, description }: SubjectImport,
 ): Promise<ImportOutcome | RolledBack<ImportOutcome>> {
   const { versions, base_model_hash, active_version_id } = description;
+  await holdTenant(trx, { project_id, tenant_id });
   const route = await findOrCreateSubject(trx, { project_id, tenant_id, name });
   // Locked before the project's accounts, see `activateVersion`.
   await lockRouting(trx, route.id);

@@ -155,6 +155,22 @@ describe('the files of adapters', () => {
     await database.db.deleteFrom('kept_adapters').where('adapter_hash', 'in', gone).execute();
   });
 
+  it('deletes the files of all erased versions in one round, however many there are', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db, 1_000_000_000));
+    const hashes = Array.from({ length: 210 }, (_, index) => `sha256:a${index.toString(16).padStart(63, '0')}`);
+    for (const hash of hashes) {
+      await createTestVersion(database.db, key, { adapter_hash: hash, activate: false });
+      await makeFiles(hash);
+    }
+    await database.db
+      .updateTable('versions')
+      .set({ erased_at: sql<Date>`now()` })
+      .where('adapter_hash', 'in', hashes)
+      .execute();
+    assert.equal(await deleteUnneededFiles(database.db, store), hashes.length);
+    assert.ok(!(await Promise.all(hashes.map((hash) => store.has(hash)))).includes(true));
+  });
+
   it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const { job_id: ended } = await createTestVersion(database.db, key);

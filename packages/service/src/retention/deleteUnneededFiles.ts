@@ -18,49 +18,60 @@ const graceDays = 7;
  * worker that had lost the job may still be copying them into the store. This is far longer than a copy takes.
  */
 const lateCopyHours = 24;
-const adaptersPerRound = 200;
+const adaptersPerQuery = 200;
 
 /**
- * Deletes the adapters that nobody needs any more: those of expired versions ("its files are deleted 7 days later. The
- * row stays"), and those of jobs that kept one and ended without a version. It looks only at adapters that this
- * database has recorded, and leaves folders of other installations alone. Returns how many adapters were deleted. Files
- * that cannot be deleted are reported by an error at the end, after all the others.
+ * Deletes the adapters that nobody needs any more: those of erased and of expired versions ("its files are deleted 7
+ * days later. The row stays"), and those of jobs that kept one and ended without a version. It looks only at adapters
+ * that this database has recorded, and leaves folders of other installations alone. Returns how many adapters were
+ * deleted. Files that cannot be deleted are reported by an error at the end, after all the others.
  */
 export async function deleteUnneededFiles(
   db: Kysely<Database>,
   store: AdapterStore,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const adapters = await unneededAdapters(db, candidates).orderBy(inTurn).limit(adaptersPerRound).execute();
-  const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
-  return forEachIndependently(hashes, (adapterHash) => deleteIfUnneeded(db, store, adapterHash), stopping);
+  return forEachIndependently(inTurn(db), (adapterHash) => deleteIfUnneeded(db, store, adapterHash), stopping);
 }
 
 const endedLongAgo = sql<boolean>`coalesce(greatest(versions.expires_at, versions.retention_ended_at)
   <= ${steadyTime} - ${graceDays} * interval '24 hours', false)`;
 
-/**
- * The adapters to look at: those of versions that need their files no longer, which indexes know, and those without a
- * version, which are few. Nothing here reads the retained versions.
- */
-const candidates = sql<{ adapter_hash: string }>`(
-  select adapter_hash from versions
-    where retention_ended_at is not null and files_deleted_at is null and ${endedLongAgo}
-  union
-  select adapter_hash from versions where erased_at is not null and files_deleted_at is null
-  union
-  select adapter_hash from kept_adapters)`;
+type Adapters = RawBuilder<{ adapter_hash: string }>;
+
+/** Indexes know these. Nothing here reads the retained versions. */
+const ofErased: Adapters = sql`(
+  select distinct adapter_hash from versions where erased_at is not null and files_deleted_at is null)`;
+const ofExpired: Adapters = sql`(
+  select distinct adapter_hash from versions
+    where retention_ended_at is not null and files_deleted_at is null and ${endedLongAgo})`;
+const recorded: Adapters = sql`(select distinct adapter_hash from kept_adapters)`;
 
 /**
- * First the adapters of versions that still have files. The others may have none: their records stay for a day, and
- * more of these than a round looks at must keep nothing from being deleted. Nor may files that cannot be deleted.
+ * The hashes of all adapters of versions that still have files, erased ones first, and then of some that are only
+ * recorded. These may have no files: their records stay for a day, so there may be many, and another round has others.
  */
-const inTurn = sql`exists (
-  select from versions where versions.adapter_hash = adapters.adapter_hash and versions.files_deleted_at is null
-) desc, random()`;
+async function* inTurn(db: Kysely<Database>): AsyncGenerator<string> {
+  for (const adapters of [ofErased, ofExpired]) yield* all(db, adapters);
+  const some = await unneededAdapters(db, recorded)
+    .orderBy(sql`random()`)
+    .limit(adaptersPerQuery)
+    .execute();
+  for (const { adapter_hash } of some) yield adapter_hash;
+}
+
+async function* all(db: Kysely<Database>, adapters: Adapters): AsyncGenerator<string> {
+  const query = unneededAdapters(db, adapters).orderBy('adapter_hash').limit(adaptersPerQuery);
+  let found = await query.execute();
+  while (found.length > 0) {
+    for (const { adapter_hash } of found) yield adapter_hash;
+    const last = found.at(-1)?.adapter_hash ?? '';
+    found = await query.where('adapters.adapter_hash', '>', last).execute();
+  }
+}
 
 /** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */
-function unneededAdapters(db: Kysely<Database>, adapters: RawBuilder<{ adapter_hash: string }>) {
+function unneededAdapters(db: Kysely<Database>, adapters: Adapters) {
   return db
     .selectFrom(adapters.as('adapters'))
     .select('adapters.adapter_hash')

@@ -8,16 +8,18 @@ import { isDatabaseUnavailable } from '../db/databaseErrors.js';
  * would wait for it as long, and the duties after them, too. A store that refuses an adapter answers for the others.
  */
 export async function forEachIndependently(
-  items: readonly string[],
+  items: Iterable<string> | AsyncIterable<string>,
   work: (item: string) => Promise<boolean>,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const left = [...items];
+  const left = (async function* () {
+    yield* items;
+  })();
   return repeatIndependently(async (begin) => {
-    const item = left.shift();
-    if (item === undefined) return false;
-    begin(item);
-    return work(item);
+    const next = await left.next();
+    if (next.done === true) return false;
+    begin(next.value);
+    return work(next.value);
   }, stopping);
 }
 

@@ -11,7 +11,7 @@ interface EraseOptions extends OperatorOptions {
   readonly tenant?: string;
 }
 
-const later = 'Workers delete the files of its adapters within five minutes.';
+const later = 'Workers begin to delete the files of its adapters within five minutes.';
 
 /** `engraft subject erase` and `engraft tenant erase`. Erased data does not come back. */
 export function addErasureCommands(program: Command): void {
