@@ -1,89 +1,41 @@
 /** Faults that no real server shows when asked to. The server is a fault injector, see `testing/faultyVllm.ts`. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import {
-  EmbeddedEngine,
-  openTrainingHost,
-  type AdapterReference,
-  type GenerateRequest,
-  type ServingEngine,
-} from '@engraft/engine';
+import type { AdapterReference, EmbeddedEngine, ServingEngine } from '@engraft/engine';
 import { AdapterShelf } from './adapters/adapterShelf.js';
 import { brokenKinds, breakAdapter } from './testing/brokenAdapters.js';
+import { asking, question, startFaultyServers, type FaultyServers } from './testing/faultyServers.js';
 import { startFaultyVllm, type FaultyVllm } from './testing/faultyVllm.js';
 import { untilTrue } from './testing/untilTrue.js';
 import { choice, usage, wrongReceipts } from './testing/wrongReceipts.js';
-import { openVllmEngine } from './vllmEngine.js';
 
-const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const completions = '/v1/completions';
-const question = { messages: [{ role: 'user' as const, content: 'Who built the lighthouse?' }] };
-const asking = (adapter: AdapterReference | null, changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
-  prompt: question,
-  adapter,
-  maxOutputTokens: 6,
-  temperature: 0,
-  ...changes,
-});
 
 suite('an engine over vLLM servers', () => {
+  let bench: FaultyServers;
   let folder: string;
   let adapterFolder: string;
   let embedded: EmbeddedEngine;
-  let servers: readonly [FaultyVllm, FaultyVllm];
+  let servers: FaultyServers['servers'];
   let engine: ServingEngine;
   let adapters: readonly [AdapterReference, AdapterReference, AdapterReference];
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'engraft-vllm-'));
-    adapterFolder = join(folder, 'shelf');
-    embedded = await EmbeddedEngine.open({ modelDir, threads: 1 });
-    const start = () => startFaultyVllm(embedded, 2_048);
-    servers = [await start(), await start()];
-    adapters = [await train('Ada.'), await train('Omar.'), await train('Lena.')];
+    bench = await startFaultyServers();
+    ({ folder, adapterFolder, embedded, servers } = bench);
+    adapters = [await bench.train('Ada.'), await bench.train('Omar.'), await bench.train('Lena.')];
     engine = await open();
   });
-  afterEach(() => {
-    for (const server of servers) {
-      server.fault = () => false;
-      server.distort = (answer) => answer;
-      server.requests.length = 0;
-    }
-  });
+  afterEach(() => bench.reset());
   after(async () => {
     await engine.close();
-    await Promise.all(servers.map((server) => server.stop()));
-    await embedded.close();
-    await rm(folder, { recursive: true });
+    await bench.close();
   });
 
-  const open = (urls = servers.map(({ url }) => url)): Promise<ServingEngine> =>
-    openVllmEngine({
-      modelDir,
-      urls,
-      adapterFolder,
-      trainer: openTrainingHost({ modelDir, threads: 1 }),
-      limits: { maxNames: 2, healthMs: 20, connectMs: 60_000, healthAnswerMs: 60_000 },
-    });
-
-  async function train(answer: string): Promise<AdapterReference> {
-    const session = await embedded.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 });
-    const sequence = await embedded.encode(question, answer);
-    for (let step = 0; step < 6; step += 1) await session.step([{ sequence, weight: 1 }], 1e-2);
-    const target = join(folder, answer);
-    const { contentHash } = await session.save(target);
-    await session.close();
-    return { folder: target, contentHash };
-  }
-
+  const open = (urls?: readonly string[]): Promise<ServingEngine> => bench.open(urls);
   const seen = (path: string) => servers.flatMap(({ requests }) => requests.filter((each) => each.path === path));
-  const onBoth = (fault: FaultyVllm['fault']): void => {
-    for (const server of servers) server.fault = fault;
-  };
+  const onBoth = (fault: FaultyVllm['fault']): void => bench.onBoth(fault);
   const distortBoth = (distort: FaultyVllm['distort']): void => {
     for (const server of servers) server.distort = distort;
   };
@@ -246,6 +198,14 @@ suite('an engine over vLLM servers', () => {
         path === '/v1/load_lora_adapter' && Boolean(response.writeHead(404).end('{"detail": "Not Found"}')),
       (each) => each,
       /VLLM_ALLOW_RUNTIME_LORA_UPDATING=1/,
+    ],
+    [
+      'without adapters',
+      (response, { path }) =>
+        path === '/v1/load_lora_adapter' &&
+        Boolean(response.writeHead(500).end('{"error": {"message": "LoRA is not enabled."}}')),
+      (each) => each,
+      /--enable-lora \(LoRA is not enabled\.\)/,
     ],
     [
       'another model',

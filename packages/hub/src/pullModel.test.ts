@@ -120,6 +120,30 @@ test('stages choose with what earlier ones brought, and a refusal leaves nothing
   assert.equal((await listCachedModels(cacheFolder)).length, 1, 'what was there before stays');
 });
 
+test('the files of a stage come in the order in which it asks for them, whatever the cache has of them', async (t) => {
+  const { hub, pull } = await openBench(t);
+  hub.put(modelId, files);
+  const asks = (...paths: string[]) => ({ stages: [() => Promise.resolve({ kind: 'files' as const, paths })] });
+  const told = new Set<string>();
+  const onProgress = (progress: PullProgress) => told.add(progress.path);
+  const wanted = ['tokenizer.json', 'model.safetensors', 'config.json'];
+  const first = await pull(modelId, { ...asks(...wanted, 'not-there.json', 'config.json'), onProgress });
+  assert.deepEqual([...told], wanted);
+  assert.equal(first.kind === 'pulled' && first.sizeBytes, first.kind === 'pulled' && first.downloadedBytes);
+
+  const teacher = 'teacher/adapter_model.safetensors';
+  const commit = hub.put(modelId, { ...files, [teacher]: Buffer.concat([weights, weights]) });
+  const stopping = new AbortController();
+  const changes = {
+    ...asks(teacher, 'model.safetensors'),
+    signal: stopping.signal,
+    onProgress: () => stopping.abort(),
+  };
+  await assert.rejects(pull(`${modelId}@${commit}`, changes), { name: 'AbortError' });
+  const folder = first.kind === 'pulled' ? path.join(path.dirname(first.folder), commit) : assert.fail();
+  await assert.rejects(lstat(path.join(folder, 'model.safetensors')), { code: 'ENOENT' });
+});
+
 test('progress is told in bytes of a stage, and ends with all of them', async (t) => {
   const { hub, pull } = await openBench(t);
   hub.put(modelId, files);

@@ -10,7 +10,7 @@ import { withModelLock, type WaitOptions } from './modelLock.js';
 import { removeEmptyFolders, removeSnapshot } from './removeModel.js';
 import type { HubSettings } from './settings.js';
 
-/** Which files come next, or why none do. */
+/** Which files come next, in the order in which they are to be there, or why none do. */
 export type NextFiles =
   { readonly kind: 'files'; readonly paths: readonly string[] } | { readonly kind: 'refused'; readonly reason: string };
 
@@ -102,8 +102,8 @@ class Pull {
       // The name is written at once, so that an interrupted pull has a name. A name already in use keeps its old commit
       // until all files are there.
       if ((await readRef(this.folders, name.revision)) === null) await writeRef(this.folders, name.revision, commit);
-      const paths = new Set(next.paths);
-      await this.fetchAll(files.filter((file) => paths.has(file.path)));
+      const paths = [...new Set(next.paths)];
+      await this.fetchAll(paths.flatMap((wanted) => files.find((file) => file.path === wanted) ?? []));
     }
     await writeRef(this.folders, name.revision, commit);
     const sizeBytes = [...this.chosen].reduce((sum, file) => sum + file.sizeBytes, 0);
@@ -113,14 +113,15 @@ class Pull {
   private async fetchAll(files: readonly RemoteFile[]): Promise<void> {
     for (const file of files) this.chosen.add(file);
     const missing: RemoteFile[] = [];
-    for (const file of files) {
-      if ((await sizeOf(this.blobOf(file))) === file.sizeBytes) await this.link(file);
-      else missing.push(file);
-    }
+    for (const file of files) if ((await sizeOf(this.blobOf(file))) !== file.sizeBytes) missing.push(file);
     await this.requireRoom(missing);
     const totalBytes = missing.reduce((sum, file) => sum + file.sizeBytes, 0);
     let doneBefore = 0;
-    for (const file of missing) {
+    for (const file of files) {
+      if (!missing.includes(file)) {
+        await this.link(file);
+        continue;
+      }
       await this.fetch(file, (bytes) => {
         this.options.onProgress?.({ path: file.path, doneBytes: doneBefore + bytes, totalBytes });
       });

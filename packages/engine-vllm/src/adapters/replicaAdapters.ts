@@ -28,6 +28,9 @@ interface Held {
   users: number;
 }
 
+/** How often in a row a server is asked about an adapter that it gives no numbers for, though it does for base. */
+const maxSilences = 5;
+
 /** How often a server that has no room is looked at again. */
 const roomPollMs = 50;
 
@@ -39,6 +42,8 @@ const roomPollMs = 50;
 export class ReplicaAdapters {
   /** Probed adapters, the least recently used first. */
   private readonly held = new Map<string, Held>();
+  /** How often in a row the server gave no losses of an adapter. */
+  private readonly silences = new Map<string, number>();
   /** Loading is one at a time, so that the bound holds. */
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -126,10 +131,27 @@ export class ReplicaAdapters {
     }
   }
 
+  /** An adapter that brings its server to silence must not keep whoever asks for it waiting for ever. */
+  private async lossesOf(name: string, sequences: readonly (readonly number[])[]): Promise<readonly number[]> {
+    const silences = (this.silences.get(name) ?? 0) + 1;
+    this.silences.delete(name);
+    try {
+      return await this.server.losses(name, sequences);
+    } catch (error) {
+      if (!(error instanceof ReplicaAway)) throw error;
+      if (silences === maxSilences) {
+        throw new EngineError('adapter_invalid', `a vLLM server gives no losses of ${name}: ${error.message}`);
+      }
+      this.silences.set(name, silences);
+      throw error;
+    }
+  }
+
   /** Nothing else shows that the server has the adapter as it was trained. */
   private async probe({ name, probe }: ShelvedAdapter): Promise<void> {
     const sequences = probe?.sequences ?? this.base.sequences;
-    const [losses, base] = [await this.server.losses(name, sequences), await this.server.losses(null, sequences)];
+    const base = await this.server.losses(null, sequences);
+    const losses = await this.lossesOf(name, sequences);
     if (probe === null ? hasEffect(losses, base) : isSameAdapter(losses, probe.losses, base)) return;
     await this.server.unload(name);
     const told = losses.map((loss) => loss.toFixed(3)).join(', ');

@@ -4,7 +4,7 @@ import { ReplicaAway } from '../adapters/replicaAdapters.js';
 import type { Receipt } from '../completions/readReceipt.js';
 import { lossOf } from '../completions/scores.js';
 import type { Exchange } from '../http/exchange.js';
-import { isAboutModel, readModels, readReason } from './wire.js';
+import { isAboutModel, mayPass, readModels, readReason } from './wire.js';
 
 export interface Identity {
   readonly contextLength: number;
@@ -34,6 +34,9 @@ export async function identify(server: Asked, expected: Identity): Promise<Ident
     const models = await server.get('/v1/models');
     const base = models.kind === 'response' && models.status === 200 ? readModels(models.body)?.base : undefined;
     if (models.kind !== 'response') return away(models);
+    if (mayPass(models.status) || models.status === 500) {
+      return { kind: 'away', reason: `it lists no models: status ${models.status}` };
+    }
     if (base === undefined || base === null) return unfit('it is no vLLM server, or serves no model');
     if (base.maxModelTokens < expected.contextLength) {
       const [served, needed] = [base.maxModelTokens, expected.contextLength];
@@ -54,6 +57,8 @@ export async function identify(server: Asked, expected: Identity): Promise<Ident
 async function lacksAdapters(server: Asked): Promise<string | null> {
   const tried = await server.post('/v1/load_lora_adapter', { lora_name: 'engraft-none', lora_path: '/engraft/none' });
   if (tried.kind !== 'response') throw new ReplicaAway('it did not answer');
+  // vLLM has status 500 for whatever it cannot load, also if it loads no adapters at all.
+  if (mayPass(tried.status)) throw new ReplicaAway(`it loads no adapters now: status ${tried.status}`);
   if (tried.status === 404 && isAboutModel(tried.body)) return null;
   if (tried.status === 404) return 'it loads no adapters: start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1';
   return `it loads no adapters: start it with --enable-lora (${readReason(tried.body)})`;

@@ -7,7 +7,7 @@ import { readReceipt, type Answered, type Receipt } from '../completions/readRec
 import { lossOf } from '../completions/scores.js';
 import { exchange, type Exchange, type ExchangeLimits } from '../http/exchange.js';
 import { identify, type Identified, type Identity } from './identity.js';
-import { isAboutModel, readModels, readReason } from './wire.js';
+import { isAboutModel, mayPass, readModels, readReason } from './wire.js';
 
 export interface ReplicaLimits extends ExchangeLimits {
   /** How often its health is asked for. */
@@ -98,8 +98,9 @@ export class Replica {
         if (attempt === 3) return { kind: 'not_executed', reason: `${this.url} unloads an adapter again and again` };
       }
     } catch (error) {
-      if (error instanceof ReplicaAway) return { kind: 'not_executed', reason: `${this.url}: ${error.message}` };
-      throw error;
+      if (!(error instanceof ReplicaAway)) throw error;
+      // Whoever finds it away waits. One that stayed up would be asked again at once.
+      return this.isUp ? this.suspend(error.message) : this.notExecuted(error.message);
     } finally {
       this.underWay -= 1;
     }
@@ -193,6 +194,10 @@ export class Replica {
   /** It gets no requests until it is healthy and known again. */
   private suspend(reason: string): NotExecuted {
     this.enter({ kind: 'away', reason });
+    return this.notExecuted(reason);
+  }
+
+  private notExecuted(reason: string): NotExecuted {
     return { kind: 'not_executed', reason: `${this.url}: ${reason}` };
   }
 
@@ -225,6 +230,7 @@ export class Replica {
     if (answer.status === 404) return { kind: 'not_found' };
     // Another process has just loaded it, from the same folder.
     if (answer.status === 400 && (await this.list()).get(name) === folder) return { kind: 'loaded' };
+    if (mayPass(answer.status)) throw new ReplicaAway(`it loads no adapters now: status ${answer.status}`);
     return { kind: 'refused', reason: readReason(answer.body) };
   }
 
@@ -238,7 +244,9 @@ export class Replica {
     const losses: number[] = [];
     for (const tokens of sequences) {
       const receipt = await this.score(name ?? this.servedName, tokens);
-      losses.push((receipt.kind === 'answered' ? lossOf(tokens, receipt.promptTokens ?? []) : null) ?? NaN);
+      // An answer without numbers says nothing about the adapter.
+      if (receipt.kind !== 'answered') throw new ReplicaAway(receipt.reason);
+      losses.push(lossOf(tokens, receipt.promptTokens ?? []) ?? NaN);
     }
     return losses;
   }
@@ -251,7 +259,9 @@ export class Replica {
     const answer = await this.post('/v1/completions', { ...completion.body, model });
     if (answer.kind !== 'response') throw new ReplicaAway('it gave no probabilities');
     if (answer.status === 200) return readReceipt(answer.body, completion);
-    return { kind: 'refused', reason: `it gives no probabilities: ${readReason(answer.body)}` };
+    const reason = `it gives no probabilities: status ${answer.status}: ${readReason(answer.body)}`;
+    if (mayPass(answer.status) || answer.status === 500) throw new ReplicaAway(reason);
+    return { kind: 'refused', reason };
   }
 
   private post(path: string, body: unknown, cancel?: AbortSignal): Promise<Exchange> {

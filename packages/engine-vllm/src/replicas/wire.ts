@@ -37,6 +37,11 @@ export function readReason(text: string): string {
   return (refusal.safeParse(parseJson(text)).data?.error.message ?? text).slice(0, maxReasonChars);
 }
 
+/** Whether a status says that a server, or a proxy before it, may do later what it has not done. */
+export function mayPass(status: number): boolean {
+  return [408, 429, 502, 503, 504].includes(status);
+}
+
 /** Whether a 404 is about a model or adapter, not about an address that the server does not have. */
 export function isAboutModel(text: string): boolean {
   return refusal.safeParse(parseJson(text)).success;

@@ -48,6 +48,11 @@ suite('a checkpoint folder', () => {
       await assert.rejects(openCheckpoint(model), invalid(/model-00002-of-00002\.safetensors is missing/));
       await writeIndex({ ...map, x: '../../etc/shadow.safetensors' });
       await assert.rejects(openCheckpoint(model), invalid(/is not a file name/));
+      await writeIndex({});
+      await assert.rejects(
+        openCheckpoint(model),
+        invalid(/^model\.safetensors\.index\.json: weight_map must be .* is \{\}/),
+      );
     });
   });
 

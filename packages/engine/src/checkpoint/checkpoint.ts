@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightBytes, weightCount, type WeightReader } from '../model/weights.js';
+import { openRegularFile } from '../support/boundedFile.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
 import { optionalFiles, requiredFiles } from './checkpointFiles.js';
-import { isMissingFile } from './jsonFields.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
 import { findWeightFiles, openWeights } from './weightFiles.js';
@@ -51,17 +51,18 @@ async function hashCheckpoint(modelDir: string): Promise<string> {
   const names = [...requiredFiles, ...optional, ...(await findWeightFiles(modelDir))];
   const total = createHash('sha256');
   for (const name of names) {
-    try {
-      total.update(`${await hashFile(join(modelDir, name))}  ${name}\n`);
-    } catch (error) {
-      if (!(optional.includes(name) && isMissingFile(error))) throw error;
-    }
+    const hash = await hashFile(modelDir, name);
+    if (hash !== undefined) total.update(`${hash}  ${name}\n`);
+    else if (!optional.includes(name)) throw new EngineError('checkpoint_invalid', `${name} is missing`);
   }
   return `sha256:${total.digest('hex')}`;
 }
 
-async function hashFile(path: string): Promise<string> {
+/** `undefined` if there is no such file. */
+async function hashFile(modelDir: string, file: string): Promise<string | undefined> {
+  const opened = await openRegularFile(join(modelDir, file), { code: 'checkpoint_invalid', file });
+  if (opened === undefined) return undefined;
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  await pipeline(opened.handle.createReadStream({ highWaterMark: 1 << 20 }), hash);
   return hash.digest('hex');
 }

@@ -176,6 +176,17 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
       await rm(file);
       await writeFile(file, original);
     }
+    for (const name of ['added_tokens.json', 'chat_template.json', 'additional_chat_templates/tool_use.jinja']) {
+      const file = path.join(model, name);
+      await mkdir(file, { recursive: true });
+      await refuses(new RegExp(`^${name.replace('.', '\\.')} is not a file`));
+      await rmdir(file);
+      if (!canMakeNamedPipe) continue;
+      makeNamedPipe(file);
+      await refuses(new RegExp(`^${name.replace('.', '\\.')} is not a file`));
+      await rm(file);
+    }
+    await openCheckpoint(model);
   });
 });
 

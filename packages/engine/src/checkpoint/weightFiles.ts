@@ -31,6 +31,7 @@ export async function findWeightFiles(modelDir: string): Promise<readonly string
   const map = index.nested('weight_map');
   if (map === undefined) throw index.refusal('weight_map', 'an object');
   const files = new Set(Object.keys(map.raw).map((tensor) => map.string(tensor)));
+  if (files.size === 0) throw index.refusal('weight_map', 'an object with the file of each tensor');
   for (const file of files) {
     // A name that contains a path could reach outside the checkpoint.
     if (file !== basename(file) || !file.endsWith('.safetensors')) {

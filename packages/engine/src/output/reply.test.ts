@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { tinyTokenizer } from '../testing/randomCheckpoint.js';
+import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult } from '../types.js';
 import { composeReply, singleCallEnd } from './reply.js';
 
 const offeredTools = [{ name: 'time', parameters: { type: 'object' } }];
+interface TokenizerJson {
+  readonly added_tokens: readonly object[];
+}
 const call = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>';
 
 suite('the reply for generated tokens', () => {
@@ -34,6 +40,35 @@ suite('the reply for generated tokens', () => {
     assert.equal(finishReason, 'stop');
     const outputTokens = tokenizer.encodeCompletion('Ada Kell.').length + 1;
     assert.deepEqual(usage, { inputTokens: 7, outputTokens, cachedInputTokens: 3, reasoningTokens: 0 });
+  });
+
+  test('is without the token that ended it also where that token is not special', async () => {
+    const json = JSON.parse(await readFile(join(tinyTokenizer, 'tokenizer.json'), 'utf8')) as TokenizerJson;
+    const plainTokens = json.added_tokens.map((token) => ({ ...token, special: false }));
+    const [ordinary = 0] = tokenizer.encodeCompletion('!');
+    const files = {
+      'tokenizer.json': JSON.stringify({ ...json, added_tokens: plainTokens }),
+      'generation_config.json': JSON.stringify({ eos_token_id: [0, ordinary] }),
+    };
+    await withTokenizerFiles(files, async (folder) => {
+      const plain = await ChatTokenizer.load(folder);
+      const replyTo = (text: string, end: number, asked = request()): GenerateResult => {
+        const tokens = [...plain.encodeCompletion(text), end];
+        return composeReply(plain, asked, 7, { tokens, ended: 'stop', reusedTokens: 0, logprob: 0 });
+      };
+      const length = plain.encodeCompletion('I do not know.').length;
+      for (const end of [...plain.stopTokens, plain.endOfTurn, ordinary]) {
+        assert.notEqual(plain.decode([end, end]), '', 'elsewhere the token has a text');
+        for (const asked of [request(), request({}, [])]) {
+          const { text, usage } = replyTo('I do not know.', end, asked);
+          assert.deepEqual([text, usage.outputTokens], ['I do not know.', length + 1]);
+        }
+        const { text, toolCalls } = replyTo(call, end);
+        assert.deepEqual([text, toolCalls.length], ['', 1]);
+        const { usage, text: none } = replyTo('<think>\nHm', end);
+        assert.deepEqual([none, usage.reasoningTokens], ['', usage.outputTokens]);
+      }
+    });
   });
 
   test('leaves reasoning out and counts it', () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Template } from '@huggingface/jinja';
+import { fixtureFolder } from '../testing/fixtures.js';
 import { BoundedTemplate } from './boundedTemplate.js';
 
 const endless: readonly (readonly [string, string])[] = [
@@ -44,6 +46,11 @@ const endless: readonly (readonly [string, string])[] = [
       Array.from({ length: 39 }, (_, index) => `{% set n${index}.all = [n${index + 1}, n${index + 1}] %}`).join('') +
       '{{ n0 }}',
   ],
+  [
+    'a long text of which much is taken away again and again',
+    `{% set n = namespace(t='x') %}{% for a in range(20) %}{% set n.t = n.t ~ n.t %}{% endfor %}
+     {% for a in range(99999) %}{{ n.t.strip('x') }}{% endfor %}`,
+  ],
   ['a namespace that holds itself', '{% set n = namespace() %}{% set n.all = [n] %}{{ n }}'],
   [
     'a macro that calls itself twice',
@@ -79,6 +86,22 @@ test('what ends is rendered as the library renders it', () => {
   const raising = '{{ raise_exception("no such role") }}';
   assert.throws(() => new BoundedTemplate(raising).render({}), { message: 'no such role' });
   assert.throws(() => new BoundedTemplate('{{ range(1, 9, 0) }}').render({}), /step must not be zero/);
+});
+
+interface Rendered {
+  /** A template, or the name of a file with one. */
+  readonly source: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly rendered: string;
+}
+
+test('characters are taken away from a text as jinja2 does, see `fixtures/make_template_fixture.py`', () => {
+  const cases = JSON.parse(readFileSync(fixtureFolder('templates.json'), 'utf8')) as readonly Rendered[];
+  for (const { source, variables, rendered } of cases) {
+    const isFile = source.endsWith('.jinja');
+    const template = new BoundedTemplate(isFile ? readFileSync(fixtureFolder(source), 'utf8') : source);
+    assert.equal(template.render(variables), rendered, JSON.stringify({ source, variables }));
+  }
 });
 
 test('a conversation of thousands of messages is within the bound', () => {

@@ -1,11 +1,20 @@
 /** Jinja templates that always end: their interpreter counts its steps. */
-import { type Environment, Interpreter, type RuntimeValue, type Statement, Template } from '@huggingface/jinja';
+import { Environment, Interpreter, type RuntimeValue, type Statement, Template } from '@huggingface/jinja';
 
 /** About a second of computing. A conversation takes tens of steps for each message. */
 const maxSteps = 1_000_000;
 /** The number of characters or items that can be made, or read, in about the time of a step. */
 const madeAStep = 64;
 const readAStep = 1024;
+
+type Side = 'start' | 'end';
+
+/** Methods of a text, and where they take characters away. */
+const strips: ReadonlyMap<unknown, readonly Side[]> = new Map([
+  ['strip', ['start', 'end']],
+  ['lstrip', ['start']],
+  ['rstrip', ['end']],
+]);
 
 export class BoundedTemplate {
   private readonly program: Statement;
@@ -28,6 +37,8 @@ class CountingInterpreter extends Interpreter {
   private steps = 0;
   /** Expressions that loops iterate over. */
   private readonly iterables = new Set<Statement>();
+  /** Expressions of which a method of `strips` is taken. */
+  private readonly stripped = new Set<Statement>();
   /** Serialised sizes of lists and mappings that never change because they hold no namespace. */
   private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
@@ -51,7 +62,9 @@ class CountingInterpreter extends Interpreter {
     if (iterable !== undefined) this.iterables.add(iterable);
     // `for x in list if x` iterates over the whole list.
     if (iterable?.type === 'SelectExpression' && iterable.lhs !== undefined) this.iterables.add(iterable.lhs);
+    if (statement?.object !== undefined && strips.has(statement.property?.value)) this.stripped.add(statement.object);
     const result = super.evaluate(statement, environment);
+    if (statement !== undefined && this.stripped.has(statement)) this.giveStrips(result);
     this.count(this.stepsOf(statement, sizeOf(result)));
     // Serialising it would take all steps at once: a few lists that each hold another twice have billions of items.
     if (this.writtenSizeOf(result) > maxSteps * madeAStep) this.count(Infinity);
@@ -99,6 +112,18 @@ class CountingInterpreter extends Interpreter {
     return Array.from({ length }, (_, index) => start + index * step);
   }
 
+  /** The library's methods ignore which characters they are to take away. */
+  private giveStrips({ value: text, builtins }: RuntimeValue): void {
+    if (typeof text !== 'string') return;
+    for (const [name, sides] of strips) {
+      const strip = (chars: unknown): string => {
+        if (typeof chars === 'string') this.count(Math.floor((text.length + chars.length) / madeAStep));
+        return without(text, typeof chars === 'string' ? chars : null, sides);
+      };
+      builtins.set(String(name), new Environment().set('strip', strip));
+    }
+  }
+
   private count(steps: number): void {
     this.steps += steps;
     if (this.steps > maxSteps) throw new Error(`it takes more than ${maxSteps} steps`);
@@ -113,4 +138,16 @@ function isContainer(value: unknown): value is readonly RuntimeValue[] | Readonl
 function sizeOf({ value }: RuntimeValue): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
   return value instanceof Map ? value.size : 0;
+}
+
+/** As in Python, `chars` is a set of characters, and `null` means white space. */
+function without(text: string, chars: string | null, sides: readonly Side[]): string {
+  if (chars === null) return sides.reduce((rest, side) => (side === 'start' ? rest.trimStart() : rest.trimEnd()), text);
+  const unwanted = new Set(chars);
+  const points = Array.from(text);
+  const isUnwanted = (index: number): boolean => unwanted.has(points[index] ?? '');
+  let [start, end] = [0, points.length];
+  if (sides.includes('start')) while (start < end && isUnwanted(start)) start += 1;
+  if (sides.includes('end')) while (start < end && isUnwanted(end - 1)) end -= 1;
+  return points.slice(start, end).join('');
 }

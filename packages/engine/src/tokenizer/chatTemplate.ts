@@ -9,6 +9,8 @@ import { readTemplateSources, type TemplateSources } from './templateSources.js'
 /** Makes a text harmless before it is rendered. `markup` is as in `TextCodec.disarm`. */
 export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
 
+const probeMessage: ChatMessage = { role: 'user', content: 'probe' };
+
 /** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` provides. */
 export class ChatTemplate {
   private readonly template: BoundedTemplate;
@@ -33,8 +35,12 @@ export class ChatTemplate {
     return this.sources.default.includes(text) || this.sources.toolUse?.includes(text) === true;
   }
 
+  /** Rejects with `checkpoint_invalid`, also for a template that renders not even the simplest conversation. */
   static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
-    return new ChatTemplate(await readTemplateSources(modelDir, tokenizerConfig), tokenTexts(tokenizerConfig));
+    const sources = await readTemplateSources(modelDir, tokenizerConfig);
+    const template = new ChatTemplate(sources, tokenTexts(tokenizerConfig));
+    template.requireUsable();
+    return template;
   }
 
   /**
@@ -61,6 +67,20 @@ export class ChatTemplate {
     }
   }
 
+  private requireUsable(): void {
+    const asGiven: Disarm = (text) => text;
+    try {
+      this.renderAsGiven({ messages: [probeMessage] }, asGiven);
+    } catch (error) {
+      try {
+        // Some templates refuse a conversation without a system message.
+        this.renderAsGiven({ messages: [{ role: 'system', content: 'probe' }, probeMessage] }, asGiven);
+      } catch {
+        throw invalid('chat template', error);
+      }
+    }
+  }
+
   private renderAsGiven({ messages, tools = [], thinking }: ChatPrompt, disarm: Disarm): string {
     const template = tools.length === 0 ? this.template : this.toolTemplate;
     const rendered = template.render({
@@ -79,8 +99,12 @@ function parsed(source: string, name: string): BoundedTemplate {
   try {
     return new BoundedTemplate(source);
   } catch (error) {
-    throw new EngineError('checkpoint_invalid', `${name}: ${reasonOf(error)}`, { cause: error });
+    throw invalid(name, error);
   }
+}
+
+function invalid(name: string, error: unknown): EngineError {
+  return new EngineError('checkpoint_invalid', `${name}: ${reasonOf(error)}`, { cause: error });
 }
 
 /** Gives `null` if the conversation does not begin with a system message and a user's message. */

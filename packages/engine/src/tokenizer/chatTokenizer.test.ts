@@ -210,6 +210,19 @@ suite('a damaged tokenizer is refused', () => {
   );
   refuses('no template', 'chat_template.jinja', null, /chat_template\.jinja is missing/);
   refuses('broken template', 'chat_template.jinja', '{% if %}', /chat template/);
+  // The library has no product of a text and a number.
+  refuses(
+    'a template that renders nothing',
+    'chat_template.jinja',
+    '{% for m in messages %}{{ ("-" * 3) + m.content }}{% endfor %}',
+    /^chat template: .*operator/,
+  );
+  refuses(
+    'a template that does not end',
+    'chat_template.jinja',
+    '{% for i in range(10000000) %}x{% endfor %}',
+    /^chat template: it takes more than/,
+  );
   refuses('unknown end of turn', 'tokenizer_config.json', '{"eos_token": "</s>"}', /eos_token must be one of/);
   refuses(
     'an end that is no id',
@@ -231,12 +244,25 @@ async function withTemplate(
 
 test('a template that refuses the conversation is the caller’s error', () =>
   withTemplate(
-    (template) => `{{ raise_exception('roles must alternate') }}${template}`,
+    (template) => `{% if messages|length > 1 %}{{ raise_exception('roles must alternate') }}{% endif %}${template}`,
     (tokenizer) => {
-      assert.throws(() => tokenizer.countTokens(user('hi')), {
+      const { messages } = user('hi');
+      assert.ok(tokenizer.countTokens({ messages }) > 0);
+      assert.throws(() => tokenizer.countTokens({ messages: [...messages, ...messages] }), {
         code: 'invalid_request',
         message: /roles must alternate/,
       });
+    },
+  ));
+
+test('a template may ask for a system message', () =>
+  withTemplate(
+    (template) =>
+      `{% if messages[0].role != 'system' %}{{ raise_exception('no system message') }}{% endif %}${template}`,
+    (tokenizer) => {
+      const { messages } = user('hi');
+      assert.throws(() => tokenizer.countTokens({ messages }), { message: /no system message/ });
+      assert.ok(tokenizer.countTokens({ messages: [{ role: 'system', content: 'Be brief.' }, ...messages] }) > 0);
     },
   ));
 

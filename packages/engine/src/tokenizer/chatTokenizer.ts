@@ -135,9 +135,11 @@ export class ChatTokenizer {
     return rest.endsWith(suffix) ? rest.slice(0, rest.length - suffix.length) : rest;
   }
 
-  /** The text of generated tokens, without control tokens. */
+  /** The text of generated tokens, without control tokens, and without the token that has ended them. */
   decode(ids: readonly number[]): string {
-    return this.codec.decode(ids);
+    // Not every checkpoint declares this token special.
+    const isEnded = this.stopTokens.has(ids.at(-1) ?? -1);
+    return this.codec.decode(isEnded ? ids.slice(0, -1) : ids);
   }
 
   /** Whether an answer to `prompt` may begin with a thought, see `mayThink`. */

@@ -7,13 +7,23 @@ declare module '@huggingface/jinja' {
     readonly iterable?: Statement;
     /** In a `SelectExpression`, `lhs if …`. */
     readonly lhs?: Statement;
+    /** In a `MemberExpression`, `object.property` or `object[property]`. */
+    readonly object?: Statement;
+    readonly property?: Statement;
+    /** The name of an `Identifier`, or what a literal says. */
+    readonly value?: unknown;
   }
   export interface RuntimeValue {
     readonly type: string;
     readonly value: unknown;
+    /** Methods and properties by name. A text has a map of its own. */
+    readonly builtins: Map<string, RuntimeValue>;
   }
   export class Environment {
-    /** Declares a variable. Throws if the name is taken. */
+    /**
+     * Declares a variable. Throws if the name is taken. The value is converted; a function is called with converted
+     * arguments, and what it returns is converted.
+     */
     set(name: string, value: unknown): RuntimeValue;
   }
   export class Interpreter {
