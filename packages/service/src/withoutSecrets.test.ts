@@ -10,6 +10,7 @@ describe('what the command line prints', () => {
       [{ ENGRAFT_API_KEY: key }, `"Bearer ${key}" is invalid`, '"Bearer <ENGRAFT_API_KEY>" is invalid'],
       [{ ENGRAFT_API_KEY: key }, `invalid: ${JSON.stringify(key)}`, 'invalid: "<ENGRAFT_API_KEY>"'],
       [{ AWS_SECRET_ACCESS_KEY: 'abcd1234' }, 'abcd1234', '<AWS_SECRET_ACCESS_KEY>'],
+      [{ PGPASSWORD: 'pa55word' }, 'password pa55word', 'password <PGPASSWORD>'],
       [{ HF_TOKEN: 'hf_secret ' }, 'token hf_secret.', 'token <HF_TOKEN>.'],
       [{ DATABASE_URL: 'postgres://u:pa55@h/x' }, 'to postgres://u:pa55@h/x', 'to postgres://<DATABASE_URL>h/x'],
       [{ DATABASE_URL: 'postgres://u:pa%2355@h/x' }, 'as "pa#55"', 'as "<DATABASE_URL>"'],

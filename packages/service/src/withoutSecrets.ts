@@ -16,7 +16,7 @@ export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.en
 
 /** Each as it is, and as a message may quote it. */
 function secretsIn(name: string, value: string): [secret: string, name: string][] {
-  const named = /(^|_)(key|token|secret|password|pass)$/i.test(name);
+  const named = /(^|_|^PG)(key|token|secret|password|pass)$/i.test(name);
   const whole = named ? [value, value.trim(), JSON.stringify(value).slice(1, -1)] : [];
   return [...whole, ...passwordsIn(value)].map((secret) => [secret, name]);
 }

@@ -138,8 +138,12 @@ describe('engraft for projects, keys and money', () => {
       '--expires-at',
       '2020-01-01T00:00:00Z',
     );
-    const empty = await json(newKey, 'key', 'create', '--project', 'acme', '--expires', '', '--tenant', '', '--name=');
+    const empty = await json(newKey, 'key', 'create', '--project', 'acme', '--expires', '', '--name=');
     assert.deepEqual([empty.name, empty.tenant_id], ['key', null], 'an empty flag counts as unset');
+    // The key would have all tenants.
+    for (const flag of [['--tenant', ''], ['--tenant=']]) {
+      await assertFails(2, /--tenant is empty/, 'key', 'create', '--project', 'acme', ...flag);
+    }
     await assertFails(2, /not a tenant name/, 'key', 'create', '--project', 'acme', '--tenant', 'a b');
     await assertFails(2, /--project/, 'key', 'create');
   });

@@ -24,10 +24,17 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** Flags without which a command concerns more, or gives away more. */
+const bounds = ['project', 'tenant', 'version', 'usd', 'expires-at', 'email', 'role'];
+
 /** "An empty variable counts as unset, and so does an empty flag": scripts pass on what they have. */
 function withoutEmptyFlags(argv: readonly string[]): string[] {
-  const isEmpty = (at: number): boolean => /^--[a-z-]+$/.test(argv[at] ?? '') && argv[at + 1] === '';
-  return argv.filter((argument, at) => !isEmpty(at) && !isEmpty(at - 1) && !/^--[a-z-]+=$/.test(argument));
+  const emptyAt = (at: number): string | undefined =>
+    /^--([a-z-]+)=$/.exec(argv[at] ?? '')?.[1] ??
+    (argv[at + 1] === '' ? /^--([a-z-]+)$/.exec(argv[at] ?? '')?.[1] : undefined);
+  const bound = argv.map((_, at) => emptyAt(at)).find((name) => name !== undefined && bounds.includes(name));
+  if (bound !== undefined) throw new UsageError(`--${bound} is empty: give it a value, or leave it out on purpose`);
+  return argv.filter((argument, at) => emptyAt(at) === undefined && (argument !== '' || emptyAt(at - 1) === undefined));
 }
 
 function describe(error: unknown): string {

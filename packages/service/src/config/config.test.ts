@@ -119,6 +119,7 @@ test('what cannot be meant is refused by the name of its variable', () => {
     ['ENGRAFT_BASE_URL', 'localhost:8080', /^ENGRAFT_BASE_URL must start with http:\/\/ or https:\/\/$/],
     ['DATABASE_URL', 'mysql://localhost/x', /^DATABASE_URL must start with postgres:\/\/$/],
     ['DATABASE_URL', 'postgres://u:p#q@localhost/x', /^DATABASE_URL is not a URL: .*percent-encoded/],
+    ['DATABASE_URL', 'postgres://u:p%q@localhost/x', /^DATABASE_URL is not a URL: .*percent-encoded/],
     ['ENGRAFT_BASE_URL', 'engraft', /^ENGRAFT_BASE_URL must start with/],
     ['ENGRAFT_BASE_URL', 'http://u:pa55word@h', /^ENGRAFT_BASE_URL must not hold a user or password: the key is \w+$/],
     ['DATABASE_URL', 'pa55word', /^DATABASE_URL must start with postgres:\/\/$/],

@@ -85,7 +85,7 @@ const port = z
 
 /** The URL of a unix socket has no host: `postgres://user:password@/database?host=/run/postgresql`. */
 function isPostgresUrl(url: string): boolean {
-  return URL.canParse(url.replace('@/', '@socket/'));
+  return URL.canParse(url.replace('@/', '@socket/')) && !/%(?![\da-f]{2})/i.test(url);
 }
 
 function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {

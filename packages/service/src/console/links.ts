@@ -100,3 +100,13 @@ export async function takeLink(trx: Transaction<Database>, token: string): Promi
     .executeTakeFirst();
   return link ?? null;
 }
+
+/** Links that make whoever opens them an owner of everything. */
+export async function dropOwnerLinks(trx: Transaction<Database>): Promise<void> {
+  await trx
+    .deleteFrom('console_links')
+    .where('email', 'is', null)
+    .where('role', '=', 'owner')
+    .where('project_id', 'is', null)
+    .execute();
+}

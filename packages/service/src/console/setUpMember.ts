@@ -1,10 +1,11 @@
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
+import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 import { RolledBack, inTransaction } from '../db/transaction.js';
 import { newId } from '../ids.js';
-import { takeLink, type NewLink } from './links.js';
-import { operatorOfMember, type Member } from './members.js';
+import { dropOwnerLinks, takeLink, type NewLink } from './links.js';
+import { hasMembers, operatorOfMember, type Member } from './members.js';
 import { hashPassword } from './password.js';
 
 export interface SetUp {
@@ -30,9 +31,14 @@ export async function setUpMember(db: Kysely<Database>, setUp: SetUp): Promise<S
   // Takes long, and so stays out of the transaction.
   const passwordHash = await hashPassword(setUp.password);
   return inTransaction<SetUpOutcome>(db, 'audit.recorded', async (trx) => {
+    // One at a time, so that one is the first.
+    await sql`select pg_advisory_xact_lock(${advisoryLocks.setUp})`.execute(trx);
+    const isFirst = !(await hasMembers(trx));
     const link = await takeLink(trx, setUp.token);
     if (link === null) return { kind: 'link_unknown' };
     if (link.email !== null && link.email !== setUp.email) return refused('other_email');
+    // Each start before has printed such a link, which others may have seen.
+    if (isFirst) await dropOwnerLinks(trx);
     const member = await saveMember(trx, link, { email: setUp.email, password_hash: passwordHash });
     if (member === null) return refused('email_taken');
     await audited(

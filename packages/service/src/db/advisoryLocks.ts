@@ -14,4 +14,6 @@ export const advisoryLocks = {
   watcher: 7_345_014,
   /** Held by whoever archives jobs. */
   archive: 7_345_015,
+  /** Held by whoever sets up an account of the console. */
+  setUp: 7_345_016,
 } as const;

@@ -82,7 +82,7 @@ const whole = ({ min, max }: { readonly min: number; readonly max: number }) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 const limit = (bounds: { readonly min: number; readonly max: number }) =>
-  z.union([z.enum(['none', 'null', '']).transform(() => null), whole(bounds)]);
+  z.union([z.enum(['none', 'null']).transform(() => null), whole(bounds)]);
 
 const settings = z.strictObject({
   monthly_spending_limit_microusd: limit(settingBounds.monthly_spending_limit_microusd).exactOptional(),

@@ -44,7 +44,7 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   const { offerSetUp } = await import('../../startup/offerSetUp.js');
   await runService(config, roles, async (url, db) => {
     process.stdout.write(`engraft listening on ${url}\n`);
-    const link = await offerSetUp(db, url);
+    const link = await offerSetUp(db, config.baseUrl ?? url);
     if (link !== null) process.stdout.write(`engraft console: set up its owner within a day at ${link}\n`);
   });
 }

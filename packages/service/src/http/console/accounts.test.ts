@@ -24,6 +24,7 @@ const link = async (email: string | null, role: 'owner' | null = 'owner'): Promi
 describe('a link', () => {
   it('sets up an account once, signs in, and is never stored as it is', async () => {
     const projectId = await createTestProject(service.db);
+    const earlier = await link(null);
     const token = await link(null);
     const browser = new TestBrowser(service.url);
     const read = await browser.post('/links/read', { token });
@@ -36,6 +37,8 @@ describe('a link', () => {
     assert.equal((await browser.get('/session')).status, 200);
     assert.equal((await new TestBrowser(service.url).post('/links/redeem', setUp)).status, 404);
     assert.equal((await new TestBrowser(service.url).post('/links/read', { token })).status, 404);
+    const late = { ...setUp, token: earlier, email: 'second@example.com' };
+    assert.equal((await new TestBrowser(service.url).post('/links/redeem', late)).status, 404, 'there is an owner now');
     const stored = await sql`select * from console_sessions, members`.execute(service.db);
     assert.ok(!JSON.stringify(stored.rows).includes(testPassword));
   });
