@@ -14,9 +14,10 @@ await ensureBuilt();
 const args = process.argv.slice(2).map(whereItWasTyped);
 const program = join(root, 'packages', 'service', 'bin', 'engraft.js');
 const child = spawn(process.execPath, [program, 'quickstart', ...args], { cwd: root, stdio: 'inherit' });
-// A Ctrl-C reaches the command too, which says what it leaves.
+// A Ctrl-C reaches the command too, which says what it leaves. A supervisor may tell this process alone.
 process.on('SIGINT', () => undefined);
 process.off('SIGINT', endEarly);
+for (const name of ['SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
 child.on('exit', (code, signal) => (process.exitCode = code ?? (signal === 'SIGINT' ? interrupted : 1)));
 
 /** The same Ctrl-C ends npm and the compiler. */

@@ -3,6 +3,12 @@ import { keyName } from '@engraft/contract/console';
 import { z } from 'zod';
 import { UsageError } from '../config/config.js';
 
+/** Both are allowed. */
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
 /**
  * Parses an amount that a person types. Everything else in the service is micro-USD. The result is exact, without
  * binary fractions.
@@ -16,6 +22,13 @@ export function parseUsd(option: string, text: string): number {
   return Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
 }
 
+/** @param bounds in USD */
+export function parseUsdWithin(option: string, text: string, { min, max }: Bounds): number {
+  const microusd = parseUsd(option, text);
+  if (microusd >= min * 1_000_000 && microusd <= max * 1_000_000) return microusd;
+  throw new UsageError(`${option} must be from ${min} to ${max} USD, not '${text}'`);
+}
+
 export function parseMicrousd(option: string, text: string): number {
   return parseWholeNumber(option, text, 'a whole number of micro-USD');
 }
@@ -25,6 +38,12 @@ export function parseWholeNumber(option: string, text: string, meaning = 'a whol
   if (!/^\d+$/.test(text)) throw new UsageError(`${option} must be ${meaning}, not '${text}'`);
   if (!Number.isSafeInteger(value))
     throw new UsageError(`${option} must be at most ${Number.MAX_SAFE_INTEGER}, not '${text}'`);
+  return value;
+}
+
+export function parseWithin(option: string, text: string, { min, max }: Bounds): number {
+  const value = parseWholeNumber(option, text);
+  if (value < min || value > max) throw new UsageError(`${option} must be from ${min} to ${max}, not ${value}`);
   return value;
 }
 
@@ -43,9 +62,15 @@ export function parseTimestamp(option: string, text: string): Date {
 
 /** How many items a command lists. */
 export function parseLimit(text: string): number {
-  const limit = parseWholeNumber('--limit', text);
-  if (limit < 1 || limit > 1_000) throw new UsageError(`--limit must be from 1 to 1000, not ${limit}`);
-  return limit;
+  return parseWithin('--limit', text, { min: 1, max: 1_000 });
+}
+
+/** For an argument that names a file or folder: Node.js takes an empty path for the current folder. */
+export function notEmpty(argument: string): (text: string) => string {
+  return (text) => {
+    if (text === '') throw new UsageError(`${argument} must not be empty`);
+    return text;
+  };
 }
 
 /** For options that may be given several times. */

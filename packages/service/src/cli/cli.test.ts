@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readServiceAddress } from '../startup/serviceAddress.js';
 import { program, database, environment, engraft, assertFails, open, close } from '../testing/commandTest.js';
 
 before(open);
@@ -39,9 +42,59 @@ describe('engraft', () => {
       'create',
       'a\u0001b',
     );
+    const ask = ['ask', 'Who?', '--subject', 'anna', '--max-output-tokens', '0'];
+    await assertFails(2, /^engraft: --max-output-tokens must be from 1 to 4096, not 0$/m, ...ask);
+    const learn = ['learn', 'nowhere.txt', '--subject', 'anna', '--max-cost-usd', '0.5'];
+    await assertFails(2, /^engraft: --max-cost-usd must be from 1 to 100 USD, not '0.5'$/m, ...learn);
     const wrongEngine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
     assert.equal(wrongEngine.status, 2);
     assert.equal(wrongEngine.stderr, 'engraft: ENGRAFT_ENGINE must be one of embedded, vllm, off\n');
+  });
+
+  it('refuses an empty path before it does anything', async () => {
+    for (const command of [
+      ['backup', ''],
+      ['restore', ''],
+      ['export', 'subject', 'anna', '', '--project', 'acme'],
+      ['import', 'subject', '', '--project', 'acme'],
+      ['learn', '', '--subject', 'anna'],
+      ['eval', ''],
+      ['model', 'import', ''],
+      ['model', 'check', ''],
+    ])
+      await assertFails(2, /^engraft: <(file|model)> must not be empty$/m, ...command);
+  });
+
+  const intoFullDisk = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    spawn('sh', ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, program, ...args], {
+      env: { ...environment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  const fullDisk = { skip: existsSync('/dev/full') ? false : 'there is no /dev/full' };
+
+  it('says in one line that standard output cannot be written, and fails', fullDisk, async () => {
+    for (const command of [['project', 'list'], ['--help']]) {
+      const child = intoFullDisk(command);
+      const [stderr, ended] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      assert.match(stderr, /^engraft: standard output cannot be written: ENOSPC: .*\n$/);
+      assert.deepEqual(ended, [1, null]);
+    }
+  });
+
+  it('serves on with a standard output that cannot be written, and says so', fullDisk, async (t) => {
+    const serve = intoFullDisk(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'off' });
+    t.after(() => void serve.kill('SIGKILL'));
+    let said = '';
+    serve.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+    const ended = once(serve, 'exit');
+    const isSaid = (): boolean => said.includes('engraft: standard output cannot be written: ENOSPC');
+    while (serve.exitCode === null && !isSaid()) await sleep(20);
+    const url = await readServiceAddress(environment()['ENGRAFT_DATA_DIR'] ?? '');
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    serve.kill('SIGTERM');
+    await ended;
+    assert.match(said, /"msg":"stopped"/);
+    assert.equal(said.match(/standard output/g)?.length, 1, 'once, although two lines are lost');
   });
 
   it('says in one line that something is not there', async () => {

@@ -116,8 +116,8 @@ describe('engraft with an engine', () => {
     assert.match(learned.stderr, job.status === 'ready' ? /^$/ : /^engraft: .*\n$/, 'progress is for terminals');
 
     const tooDear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
-    assert.equal(tooDear.status, 1);
-    assert.match(tooDear.stderr, /invalid_request at max_cost_microusd/);
+    assert.equal(tooDear.status, 2);
+    assert.equal(tooDear.stderr, "engraft: --max-cost-usd must be from 1 to 100 USD, not '101'\n");
 
     const interrupted = spawn(process.execPath, [program, 'learn', file, '--subject', 'berta', '--data', folder], {
       env,

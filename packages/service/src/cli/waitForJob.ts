@@ -1,5 +1,6 @@
 import type { EngraftClient, WaitOptions } from '@engraft/client';
 import type { Job } from '@engraft/contract';
+import { untilInterrupted } from './untilInterrupted.js';
 import { CommandFailure } from './withDatabase.js';
 
 /**
@@ -8,18 +9,11 @@ import { CommandFailure } from './withDatabase.js';
  * would ask, and pay, twice
  */
 export async function waitForJob(client: EngraftClient, jobId: string, options: WaitOptions): Promise<Job> {
-  // A second signal ends the process at once.
-  const interrupted = new AbortController();
-  const interrupt = (): void => interrupted.abort(new Error('interrupted'));
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.once(signal, interrupt);
-  return client.jobs
-    .wait(jobId, { ...options, signal: interrupted.signal })
-    .catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new CommandFailure(`${why}; ${jobId} goes on in the service: GET /v1/jobs/${jobId} shows how it ends`);
-    })
-    .finally(() => {
-      for (const signal of signals) process.off(signal, interrupt);
-    });
+  return untilInterrupted(
+    (signal) => client.jobs.wait(jobId, { ...options, signal }),
+    () => new Error('interrupted'),
+  ).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`${why}; ${jobId} goes on in the service: GET /v1/jobs/${jobId} shows how it ends`);
+  });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { limits } from '@engraft/contract';
 import { openClient } from '../openClient.js';
-import { parseName, parseWholeNumber } from '../arguments.js';
+import { parseName, parseWithin } from '../arguments.js';
 import { print } from '../output.js';
 import { waitForJob } from '../waitForJob.js';
 import { whyItEnded } from '../whyItEnded.js';
@@ -30,7 +30,8 @@ export function addAskCommand(program: Command): void {
         String(limits.defaultOutputTokens),
       ),
   ).action(async (text: string, options: AskOptions) => {
-    const maxOutputTokens = parseWholeNumber('--max-output-tokens', options.maxOutputTokens);
+    const { minOutputTokens: min, maxOutputTokens: max } = limits;
+    const maxOutputTokens = parseWithin('--max-output-tokens', options.maxOutputTokens, { min, max });
     const subject = parseName('subject', options.subject);
     const call = options.tenant === undefined ? {} : { tenant: parseName('tenant', options.tenant) };
     const client = await openClient(options);

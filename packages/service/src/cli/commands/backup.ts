@@ -4,24 +4,26 @@ import { makeBackup } from '../../backup/makeBackup.js';
 import { restoreBackup } from '../../backup/restoreBackup.js';
 import { readConfig } from '../../config/config.js';
 import { hasDatabase, openInstallation } from '../../startup/installation.js';
+import { notEmpty } from '../arguments.js';
 import { silentBackup, showBackup, type BackupProgressView } from '../backupProgress.js';
 import { engraftVersion } from '../../engraftVersion.js';
 import { formatBytes } from '../../formatBytes.js';
 import { print } from '../output.js';
+import { untilInterrupted } from '../untilInterrupted.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, requireDataFolder } from '../withDatabase.js';
 
 export function addBackupCommands(program: Command): void {
   addPrintOptions(
     program
       .command('backup')
-      .argument('<file>')
+      .argument('<file>', 'the file to write', notEmpty('<file>'))
       .description('write the database and all adapters into one file and check it; the service may run meanwhile'),
   ).action(backUp);
 
   addPrintOptions(
     program
       .command('restore')
-      .argument('<file>')
+      .argument('<file>', 'the backup', notEmpty('<file>'))
       .description('make a data folder from a backup; the folder must be empty or missing'),
   ).action(restore);
 }
@@ -77,21 +79,12 @@ function missingLines(missing: readonly string[]): string[] {
 }
 
 /** Shows progress on a terminal. Ctrl-C leaves nothing half-done. */
-async function shown<Result>(
+function shown<Result>(
   work: (onProgress: BackupProgressView['update'], signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const view = process.stderr.isTTY ? showBackup(process.stderr) : silentBackup;
-  const interrupted = new AbortController();
-  const stop = (signal: NodeJS.Signals): void =>
-    interrupted.abort(new CommandFailure(`stopped by ${signal}; nothing is left half-done`));
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.once(signal, stop);
-  try {
-    return await work((progress) => view.update(progress), interrupted.signal);
-  } catch (error) {
-    throw interrupted.signal.aborted ? (interrupted.signal.reason as unknown) : error;
-  } finally {
-    view.stop();
-    for (const signal of signals) process.removeListener(signal, stop);
-  }
+  return untilInterrupted(
+    (signal) => work((progress) => view.update(progress), signal),
+    (name) => new CommandFailure(`stopped by ${name}; nothing is left half-done`),
+  ).finally(() => view.stop());
 }

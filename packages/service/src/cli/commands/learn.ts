@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer as readStream } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { limits, type Job, type LearningResult } from '@engraft/contract';
-import { parseName, parseUsd } from '../arguments.js';
+import { notEmpty, parseName, parseUsdWithin } from '../arguments.js';
 import { showLearningProgress, silentProgress } from '../learningProgress.js';
 import { openClient } from '../openClient.js';
 import { formatUsd, print } from '../output.js';
@@ -17,18 +17,23 @@ interface LearnOptions extends PrintOptions {
   readonly activate: boolean;
 }
 
+const costUsd = {
+  min: limits.minLearningMaxCostMicrousd / 1_000_000,
+  max: limits.maxLearningMaxCostMicrousd / 1_000_000,
+};
+
 export function addLearnCommand(program: Command): void {
   addPrintOptions(
     program
       .command('learn')
-      .argument('<file>', 'the passage, as UTF-8 text; - for standard input')
+      .argument('<file>', 'the passage, as UTF-8 text; - for standard input', notEmpty('<file>'))
       .description('learn a passage through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
       .requiredOption('--subject <subject>', 'the subject that learns it')
       .option('--tenant <tenant>', 'the tenant that the subject belongs to')
-      .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
+      .option('--max-cost-usd <amount>', `the most that it may cost, from ${costUsd.min} to ${costUsd.max}`, '20')
       .option('--no-activate', 'keep the new version, without making it the active one'),
   ).action(async (file: string, options: LearnOptions) => {
-    const maxCostMicrousd = parseUsd('--max-cost-usd', options.maxCostUsd);
+    const maxCostMicrousd = parseUsdWithin('--max-cost-usd', options.maxCostUsd, costUsd);
     const subject = parseName('subject', options.subject);
     const call = options.tenant === undefined ? {} : { tenant: parseName('tenant', options.tenant) };
     const content = await readPassage(file);

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { filesIn } from '@engraft/hub/testing/hubFiles.js';
@@ -166,6 +167,25 @@ describe('engraft model', () => {
     assert.equal((await engraft(...pull('acme/reader'))).status, 0, 'the token of the file is used');
     await rm(path.join(folder, 'token'));
     await engraft('model', 'remove', 'acme/reader');
+  });
+
+  it('stops a download at SIGHUP, and says how to go on', async (t) => {
+    hub.faults.stalls = () => true;
+    const seen = hub.seen.length;
+    const child = spawn(process.execPath, [program, 'model', 'pull', 'acme/reader'], {
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    t.after(() => {
+      hub.faults.stalls = () => false;
+      child.kill('SIGKILL');
+    });
+    const said = text(child.stderr);
+    const ended = once(child, 'exit');
+    while (child.exitCode === null && hub.seen.length === seen) await sleep(20);
+    child.kill('SIGHUP');
+    assert.deepEqual(await ended, [1, null]);
+    assert.equal(await said, 'engraft: stopped; `engraft model pull acme/reader` goes on where it stopped\n');
   });
 
   it('lists what is not complete, and what cannot be served', async () => {

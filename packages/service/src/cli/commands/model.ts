@@ -5,8 +5,10 @@ import { readConfig, UsageError } from '../../config/config.js';
 import type { ModelCheck } from '../../models/checkModel.js';
 import type { ModelState } from '../../models/checkpointStages.js';
 import { formatBytes } from '../../formatBytes.js';
+import { notEmpty } from '../arguments.js';
 import { print, table } from '../output.js';
 import { showPulling, silentPulling } from '../pullProgress.js';
+import { untilInterrupted } from '../untilInterrupted.js';
 import { addModelImportCommand } from './modelImport.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -37,7 +39,7 @@ export function addModelCommands(program: Command): void {
   addPrintOptions(
     model
       .command('check')
-      .argument('<model>', 'a checkpoint folder, or ORG/NAME of a pulled one')
+      .argument('<model>', 'a checkpoint folder, or ORG/NAME of a pulled one', notEmpty('<model>'))
       .description('load a model, let it answer and train a step; say what it takes on this machine'),
   ).action(check);
   addModelImportCommand(model);
@@ -51,44 +53,36 @@ async function pull(text: string, options: JsonOption): Promise<void> {
   const { checkpointStages } = await import('../../models/checkpointStages.js');
   const { ownFile } = await import('../../fileLock/ownedFile.js');
   const settings = await readHubConfig();
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   const progress = process.stderr.isTTY && options.json !== true ? showPulling(process.stderr) : silentPulling;
-  try {
-    const outcome = await pullModel({
-      settings,
-      name,
-      stages: checkpointStages(weights),
-      tryLock: ownFile,
-      signal: interrupted.signal,
-      onProgress: progress.update,
-      onWaiting: (owner) => process.stderr.write(`${text} is being pulled or removed (${owner}); waiting for that\n`),
-    });
-    progress.stop();
-    if (outcome.kind === 'refused') throw new CommandFailure(`${text} cannot be served: ${outcome.reason}`);
-    const { commit, folder, sizeBytes, downloadedBytes } = outcome;
-    print(
-      options,
-      {
-        name: name.id,
-        revision: name.revision,
-        commit,
-        folder,
-        size_bytes: sizeBytes,
-        downloaded_bytes: downloadedBytes,
-      },
-      [
-        `${name.id} (${name.revision}, ${commit.slice(0, 12)}) is in ${folder}`,
-        `${formatBytes(sizeBytes)}, ${formatBytes(downloadedBytes)} of them downloaded now`,
-        `engraft serve --model ${text} serves it`,
-      ],
-    );
-  } catch (error) {
-    if (!interrupted.signal.aborted) throw error;
-    throw new CommandFailure(`stopped; \`engraft model pull ${text}\` goes on where it stopped`);
-  } finally {
-    progress.stop();
-  }
+  const outcome = await untilInterrupted(
+    (signal) =>
+      pullModel({
+        ...{ settings, name, signal },
+        stages: checkpointStages(weights),
+        tryLock: ownFile,
+        onProgress: progress.update,
+        onWaiting: (owner) => process.stderr.write(`${text} is being pulled or removed (${owner}); waiting for that\n`),
+      }),
+    () => new CommandFailure(`stopped; \`engraft model pull ${text}\` goes on where it stopped`),
+  ).finally(() => progress.stop());
+  if (outcome.kind === 'refused') throw new CommandFailure(`${text} cannot be served: ${outcome.reason}`);
+  const { commit, folder, sizeBytes, downloadedBytes } = outcome;
+  print(
+    options,
+    {
+      name: name.id,
+      revision: name.revision,
+      commit,
+      folder,
+      size_bytes: sizeBytes,
+      downloaded_bytes: downloadedBytes,
+    },
+    [
+      `${name.id} (${name.revision}, ${commit.slice(0, 12)}) is in ${folder}`,
+      `${formatBytes(sizeBytes)}, ${formatBytes(downloadedBytes)} of them downloaded now`,
+      `engraft serve --model ${text} serves it`,
+    ],
+  );
 }
 
 async function list(options: JsonOption): Promise<void> {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ChatTokenizer } from '@engraft/engine';
 import { z } from 'zod';
 
@@ -80,6 +82,25 @@ describe('engraft model import', () => {
     assert.equal((await modelImport(file, '--chat-template', template)).status, 0);
     const written = await readFile(path.join(folder, 'some model', 'chat_template.jinja'), 'utf8');
     assert.equal(written, 'Q: {{ messages[0].content }} A:');
+  });
+
+  it('leaves nothing at SIGHUP, which comes twice', async (t) => {
+    // A pipe holds the import up until both signals have come.
+    const template = path.join(folder, 'template');
+    await promisify(execFile)('mkfifo', [template]);
+    const args = ['model', 'import', file, '--chat-template', template];
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    t.after(() => void child.kill('SIGKILL'));
+    const said = text(child.stderr);
+    const ended = once(child, 'exit');
+    const held = await open(template, 'w');
+    child.kill('SIGHUP');
+    await sleep(100);
+    child.kill('SIGHUP');
+    await held.writeFile('Q: {{ messages[0].content }} A:').finally(() => held.close());
+    assert.deepEqual(await ended, [1, null]);
+    assert.equal(await said, 'engraft: stopped; nothing was written\n');
+    assert.deepEqual(await readdir(folder), ['some model.gguf', 'template']);
   });
 
   it('refuses in one line what it cannot read, and what is there', async () => {

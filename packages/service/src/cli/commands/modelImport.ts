@@ -2,8 +2,10 @@ import path from 'node:path';
 import cliProgress from 'cli-progress';
 import type { Command } from 'commander';
 import type { ImportedModel, ImportProgress } from '@engraft/engine';
+import { notEmpty } from '../arguments.js';
 import { print } from '../output.js';
 import { readTextFile } from '../textFile.js';
+import { untilInterrupted } from '../untilInterrupted.js';
 import { CommandFailure } from '../withDatabase.js';
 
 interface ModelImportOptions {
@@ -18,7 +20,7 @@ export function addModelImportCommand(model: Command): void {
   model
     .command('import')
     .description('make a checkpoint folder from a GGUF file: a Llama, Mistral, Qwen2 or Qwen3')
-    .argument('<file>', 'the file, in the format of llama.cpp')
+    .argument('<file>', 'the file, in the format of llama.cpp', notEmpty('<file>'))
     .option('--out <dir>', 'a new folder; by default beside the file, with its name')
     .option('--f16', 'round all weights to F16, which takes half the room')
     .option('--chat-template <file>', 'a Jinja template in place of the one in the file')
@@ -28,28 +30,22 @@ export function addModelImportCommand(model: Command): void {
 
 async function importModel(file: string, options: ModelImportOptions): Promise<void> {
   // Loaded only here, so that other commands start faster.
-  const { EngineError, importFolder, importGguf } = await import('@engraft/engine');
+  const { importFolder, importGguf } = await import('@engraft/engine');
   const { chatTemplate } = options;
-  const interrupted = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   const progress = showProgress();
-  try {
-    const model = await importGguf({
-      file,
-      folder: options.out === undefined ? importFolder(file) : path.resolve(options.out),
-      precision: options.f16 === true ? 'F16' : 'exact',
-      ...(chatTemplate === undefined ? {} : { chatTemplate: await readTextFile(chatTemplate) }),
-      onProgress: progress.update,
-      signal: interrupted.signal,
-    });
-    progress.stop();
-    print(options, jsonOf(model), linesOf(file, model));
-  } catch (error) {
-    if (!(error instanceof EngineError)) throw error;
-    throw new CommandFailure(error.code === 'cancelled' ? 'stopped; nothing was written' : error.message);
-  } finally {
-    progress.stop();
-  }
+  const model = await untilInterrupted(
+    async (signal) =>
+      importGguf({
+        file,
+        folder: options.out === undefined ? importFolder(file) : path.resolve(options.out),
+        precision: options.f16 === true ? 'F16' : 'exact',
+        ...(chatTemplate === undefined ? {} : { chatTemplate: await readTextFile(chatTemplate) }),
+        onProgress: progress.update,
+        signal,
+      }),
+    () => new CommandFailure('stopped; nothing was written'),
+  ).finally(() => progress.stop());
+  print(options, jsonOf(model), linesOf(file, model));
 }
 
 interface ProgressView {

@@ -7,6 +7,7 @@ import { prepareModel } from '../quickstart/chosenModel.js';
 import { startService, type StartedService } from '../quickstart/ownProgram.js';
 import { readSample } from '../quickstart/sample.js';
 import { tellStory } from '../quickstart/story.js';
+import { untilInterrupted } from '../untilInterrupted.js';
 import { addDataOption, CommandFailure, type DataOptions } from '../withDatabase.js';
 
 interface QuickstartOptions extends DataOptions {
@@ -26,16 +27,20 @@ export function addQuickstartCommand(program: Command): void {
 async function quickstart(options: QuickstartOptions): Promise<void> {
   const { dataFolder } = readConfig(options);
   const sample = await readSample();
-  const { signal, dispose } = untilInterrupted();
   let stopped = 'no service was started';
   let goingOn = '';
-  try {
+  const failure = (name: NodeJS.Signals): Error => {
+    const left = `${stopped}; what is in ${dataFolder} remains${goingOn}`;
+    if (name === 'SIGINT') return new CommandInterrupted(`interrupted: ${left}`);
+    return new CommandFailure(`stopped by ${name}: ${left}`);
+  };
+  await untilInterrupted(async (signal) => {
     const model = options.model === undefined ? null : await prepareModel(options.model, dataFolder, signal);
     stopped = 'the service that this command had started is stopped';
     const onLearning = (jobId: string | null): void => {
       goingOn = jobId === null ? '' : `, and ${jobId} goes on when a service is started with it`;
     };
-    const service = await start(dataFolder, model, signal);
+    const service = await start(dataFolder, model, signal, failure);
     try {
       await tellStory(await openClient(dataFolder, service), sample, { signal, onLearning });
     } catch (error) {
@@ -45,34 +50,23 @@ async function quickstart(options: QuickstartOptions): Promise<void> {
       await service.stop();
     }
     process.stdout.write(nextSteps(model));
-  } catch (error) {
-    if (!signal.aborted && !(error instanceof Interrupted)) throw error;
-    throw new CommandInterrupted(`interrupted: ${stopped}; what is in ${dataFolder} remains${goingOn}`);
-  } finally {
-    dispose();
-  }
-}
-
-/** Ctrl-C has ended the service. This process is about to get it, too. */
-class Interrupted extends Error {}
-
-/** A second Ctrl-C ends the process at once. */
-function untilInterrupted(): { readonly signal: AbortSignal; readonly dispose: () => void } {
-  const interrupted = new AbortController();
-  const interrupt = (): void => interrupted.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt);
-  return { signal: interrupted.signal, dispose: () => void process.off('SIGINT', interrupt) };
+  }, failure);
 }
 
 const advice = 'the lines above are the log, and `npx engraft doctor` checks the installation';
 
-async function start(dataFolder: string, model: string | null, signal: AbortSignal): Promise<StartedService> {
+async function start(
+  dataFolder: string,
+  model: string | null,
+  signal: AbortSignal,
+  failure: (name: NodeJS.Signals) => Error,
+): Promise<StartedService> {
   process.stdout.write('  … Starting PostgreSQL, engine and API');
   const startedAtMs = performance.now();
   const served = model === null ? [] : ['--model', model];
   const begun = await startService(['--data', dataFolder, ...served], signal);
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
-  if (begun.kind === 'interrupted') throw new Interrupted();
+  if (begun.kind === 'interrupted') throw failure(begun.by);
   if (begun.kind === 'ended') throw new CommandFailure(`the service did not start; ${advice}`);
   const { service } = begun;
   const seconds = (performance.now() - startedAtMs) / 1000;

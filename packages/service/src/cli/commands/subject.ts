@@ -10,7 +10,7 @@ import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js
 import { importSubject, type ImportOutcome } from '../../moving/importSubject.js';
 import { readSubjectFile } from '../../moving/readSubjectFile.js';
 import { engraftVersion } from '../../engraftVersion.js';
-import { parseName } from '../arguments.js';
+import { notEmpty, parseName } from '../arguments.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { formatBytes } from '../../formatBytes.js';
 import { formatUsd, print } from '../output.js';
@@ -42,7 +42,7 @@ export function addSubjectCommands(program: Command): void {
     exporting
       .command('subject')
       .argument('<name>')
-      .argument('<file>')
+      .argument('<file>', 'the file to write', notEmpty('<file>'))
       .description('write the active version of a subject, with its adapter, into a file')
       .option('--all', 'write all retained versions of the same base model'),
   ).action(runExport);
@@ -51,7 +51,7 @@ export function addSubjectCommands(program: Command): void {
   addImportOptions(
     importing
       .command('subject')
-      .argument('<file>')
+      .argument('<file>', 'the exported subject', notEmpty('<file>'))
       .description(
         'make versions from an exported subject; its active one becomes active if the subject here uses base',
       )

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
@@ -113,6 +115,33 @@ describe('engraft teacher', () => {
     for (const part of [folder, `process ${process.pid} on `]) assert.ok(stderr.includes(part), stderr);
     await other.lock.release();
     await trained('');
+  });
+
+  it('stops at SIGHUP, and says how to go on', async (t) => {
+    const out = path.join(folder, 'hung-up');
+    const args = ['train', '--model', model, '--data', data, '--out', out, '--questions', '0'];
+    const child = spawn(process.execPath, [program, 'teacher', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    t.after(() => void child.kill('SIGKILL'));
+    const said = text(child.stderr);
+    const ended = once(child, 'exit');
+    while (child.exitCode === null && !existsSync(path.join(out, 'train.lock'))) await sleep(20);
+    child.kill('SIGHUP');
+    assert.deepEqual(await ended, [1, null], await said);
+    assert.match(await said, /^engraft: stopped; the same command goes on from what is in .*hung-up$/m);
+  });
+
+  it('refuses a checkpoint that is not there before it makes the folder', async () => {
+    const typo = path.join(folder, 'typo');
+    const out = path.join(folder, 'of-typo');
+    const refused = {
+      status: 1,
+      stdout: '',
+      stderr: `engraft: --model: config.json is missing (${typo}/config.json)\n`,
+    };
+    const asked = ['--model', typo, '--data', data];
+    assert.deepEqual(await engraftTeacher('train', ...asked, '--out', out), refused);
+    assert.ok(!existsSync(out), 'nothing is begun');
+    assert.deepEqual(await engraftTeacher('measure', ...asked), refused);
   });
 
   it('names what is wrong with the data, and exits 1', async () => {

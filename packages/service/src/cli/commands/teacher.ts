@@ -10,6 +10,7 @@ import { parsePositive, parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
 import { showTeacherProgress } from '../teacherProgress.js';
 import { readTextFile } from '../textFile.js';
+import { untilInterrupted } from '../untilInterrupted.js';
 import { CommandFailure } from '../withDatabase.js';
 
 interface TrainOptions {
@@ -69,7 +70,7 @@ async function measure(options: MeasureOptions): Promise<void> {
     throw new CommandFailure(
       `${options.data} has too few titles to ask about: \`train\` keeps one in twenty apart for that`,
     );
-  const { engine, prompts } = await openModel(path.resolve(options.model));
+  const { engine, prompts } = await openModel(await checkpointIn(options.model));
   try {
     const figures = await measureReading(engine, heldOut, adapter, { prompts, count });
     print(options, figures, [describe(figures)]);
@@ -78,11 +79,30 @@ async function measure(options: MeasureOptions): Promise<void> {
   }
 }
 
-async function openModel(modelDir: string): Promise<{ readonly engine: EngineHost; readonly prompts: Prompts }> {
+interface Checkpoint {
+  readonly modelDir: string;
+  readonly prompts: Prompts;
+}
+
+/** Reads the small files of `--model`, so that a wrong name is refused before anything is made. */
+async function checkpointIn(model: string): Promise<Checkpoint> {
   const { loadPreset, promptsOf } = await import('@engraft/learning');
   const { shippedPresets } = await import('../../startup/learningMethod.js');
+  const { outlineCheckpoint } = await import('@engraft/engine');
+  const modelDir = path.resolve(model);
+  try {
+    await outlineCheckpoint(modelDir);
+    return { modelDir, prompts: promptsOf(await loadPreset(modelDir, shippedPresets)) };
+  } catch (error) {
+    throw new CommandFailure(`--model: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function openModel({ modelDir, prompts }: Checkpoint): Promise<{
+  readonly engine: EngineHost;
+  readonly prompts: Prompts;
+}> {
   const { startEngineHost } = await import('@engraft/engine');
-  const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
   return { engine: await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) }), prompts };
 }
 
@@ -90,6 +110,7 @@ async function train(options: TrainOptions): Promise<void> {
   const steps = parsePositive('--steps', options.steps);
   const seed = parseWholeNumber('--seed', options.seed);
   const questions = parseWholeNumber('--questions', options.questions);
+  const checkpoint = await checkpointIn(options.model);
   const paragraphs = await readParagraphs(options.data);
   const parent = options.from === undefined ? null : await adapterIn('--from', path.resolve(options.from));
   // Loaded only here, so that other commands start faster.
@@ -100,30 +121,29 @@ async function train(options: TrainOptions): Promise<void> {
       `${options.data} has too few titles to train on: one in twenty is kept apart, to ask about`,
     );
   const folder = path.resolve(options.out);
-  const lock = await lockOutput(folder);
-  try {
-    const modelDir = path.resolve(options.model);
-    await trainIn(folder, options, { modelDir, ...split, parent, steps, seed, questions });
-  } finally {
-    await lock.release();
-  }
+  await untilInterrupted(
+    async (signal) => {
+      const lock = await lockOutput(folder);
+      const training = { checkpoint, ...split, parent, steps, seed, questions, signal };
+      await trainIn(folder, options, training).finally(() => lock.release());
+    },
+    () => new CommandFailure(`stopped; the same command goes on from what is in ${options.out}`),
+  );
 }
 
 interface Training extends ParagraphSplit {
-  readonly modelDir: string;
+  readonly checkpoint: Checkpoint;
   readonly parent: AdapterReference | null;
   readonly steps: number;
   readonly seed: number;
   readonly questions: number;
+  readonly signal: AbortSignal;
 }
 
 async function trainIn(folder: string, options: TrainOptions, training: Training): Promise<void> {
-  const { modelDir, training: paragraphs, heldOut, parent, steps, seed, questions } = training;
+  const { checkpoint, training: paragraphs, heldOut, parent, steps, seed, questions, signal } = training;
   const { measureReading, trainTeacher } = await import('@engraft/evaluation');
-  const { engine, prompts } = await openModel(modelDir);
-  const interrupted = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
-  const { signal } = interrupted;
+  const { engine, prompts } = await openModel(checkpoint);
   const progress = showTeacherProgress(process.stderr);
   try {
     const measured = (adapter: AdapterReference | null): Promise<ReadingFigures> =>
@@ -138,9 +158,6 @@ async function trainIn(folder: string, options: TrainOptions, training: Training
       `after:  ${describe(after)}`,
       `the adapter is in ${adapter.folder}`,
     ]);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new CommandFailure(`stopped; the same command goes on from what is in ${options.out}`);
   } finally {
     progress.stop();
     await engine.close();

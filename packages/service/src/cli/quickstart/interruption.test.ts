@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { openTestDatabase, type TestDatabase } from '../../testing/testDatabase.js';
 
 const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
+const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 
-describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
+describe('`engraft quickstart`, told to stop', () => {
   let database: TestDatabase;
   let dataFolder: string;
   before(async () => {
@@ -30,8 +31,15 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
   }
 
   /** As a terminal does it: the signal goes to the command and to what it has started. */
-  async function interruptAt(moment: RegExp): Promise<Interrupted> {
-    const child = spawn(process.execPath, [program, 'quickstart', '--data', dataFolder], {
+  const interruptAt = (moment: RegExp): Promise<Interrupted> =>
+    tellAt(moment, [program, 'quickstart'], (group) => process.kill(-group, 'SIGINT'));
+
+  async function tellAt(
+    moment: RegExp,
+    command: readonly string[],
+    tell: (group: number) => unknown,
+  ): Promise<Interrupted> {
+    const child = spawn(process.execPath, [...command, '--data', dataFolder], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -46,9 +54,11 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
       shown += chunk;
       if (isTold || !moment.test(shown)) return;
       isTold = true;
-      process.kill(-group, 'SIGINT');
+      tell(group);
     });
     const [status] = await left;
+    // A command that is killed stops nothing.
+    if (status === null) process.kill(-group, 'SIGKILL');
     // Standard error is the service's, too: it ends once both have ended.
     return { status, said: await said, shown };
   }
@@ -78,5 +88,34 @@ describe('`engraft quickstart`, interrupted by Ctrl-C', () => {
     const { status, said } = await interruptAt(/^(queued|teaching|scoring|training)$/m);
     assert.match(said, / remains, and job_\S+ goes on when a service is started with it\n$/);
     assert.equal(status, 130);
+  });
+
+  const stopped = (name: string): string =>
+    `engraft: stopped by ${name}: the service that this command had started is stopped; ${remains()}\n`;
+
+  it('stops its service, too, at a SIGHUP that it alone gets', async () => {
+    const { status, said } = await tellAt(/Starting/, [program, 'quickstart'], (pid) => process.kill(pid, 'SIGHUP'));
+    assert.ok(said.endsWith(stopped('SIGHUP')), said);
+    assert.equal(status, 1);
+  });
+
+  it('stops it, too, at a SIGTERM that only `npm run quickstart` gets', async (t) => {
+    // A clone with the real script and packages, in which everything is installed and built.
+    const clone = await mkdtemp(path.join(tmpdir(), 'engraft-clone-'));
+    t.after(() => rm(clone, { recursive: true }));
+    for (const name of ['quickstart.mjs', 'lib']) {
+      await cp(path.join(root, 'scripts', name), path.join(clone, 'scripts', name), { recursive: true });
+    }
+    await symlink(path.join(root, 'packages'), path.join(clone, 'packages'));
+    await mkdir(path.join(clone, 'node_modules'));
+    for (const name of ['scripts/build.mjs', 'package-lock.json', 'node_modules/.package-lock.json']) {
+      await writeFile(path.join(clone, name), '');
+    }
+    const script = path.join(clone, 'scripts', 'quickstart.mjs');
+    const { status, said, shown } = await tellAt(/Service at .*\n/, [script], (pid) => process.kill(pid, 'SIGTERM'));
+    assert.ok(said.endsWith(stopped('SIGTERM')), said);
+    assert.equal(status, 1);
+    const [, url = ''] = /Service at (\S+)/.exec(shown) ?? [];
+    await assert.rejects(fetch(`${url}/healthz`));
   });
 });

@@ -39,8 +39,8 @@ export type ServiceStart =
   | { readonly kind: 'started'; readonly service: StartedService }
   /** It ended without serving, and has said why. */
   | { readonly kind: 'ended' }
-  /** Ctrl-C reached it before it could take notice, and perhaps before it reached this process. */
-  | { readonly kind: 'interrupted' };
+  /** A signal reached it before it could take notice, and perhaps before it reached this process. */
+  | { readonly kind: 'interrupted'; readonly by: NodeJS.Signals };
 
 /**
  * Starts `engraft serve` on any free port; its log goes to standard error from warnings on. The signal stops it.
@@ -61,7 +61,10 @@ export async function startService(args: readonly string[], signal: AbortSignal)
     });
     void ended.then(() => resolve(null));
   });
-  if (url === null) return { kind: (await ended) === 'SIGINT' ? 'interrupted' : 'ended' };
+  if (url === null) {
+    const by = await ended;
+    return by === 'SIGINT' || by === 'SIGTERM' || by === 'SIGHUP' ? { kind: 'interrupted', by } : { kind: 'ended' };
+  }
   const stopped = async (): Promise<void> => {
     stop();
     await ended;
