@@ -1,7 +1,8 @@
 /** The Helm chart: its text everywhere, and what helm makes of it where there is one. No cluster is asked. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -133,6 +134,23 @@ describe('the Helm chart', () => {
     const source = path.join(root, 'packages', 'service', 'src', 'metrics', 'queueMetrics.ts');
     assert.ok(names.size > 0);
     for (const name of names) assert.ok((await readFile(source, 'utf8')).includes(`'${name}'`), name);
+  });
+
+  test('gives both parts a checkpoint of their own, and numbers of a file as they stand there', async (t) => {
+    if (!(await isThere(t))) return;
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-chart-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const values = path.join(folder, 'values.yaml');
+    const mounts = {
+      volumes: [{ name: 'model', emptyDir: {} }],
+      volumeMounts: [{ name: 'model', mountPath: '/model' }],
+    };
+    const environment = { ENGRAFT_CACHE_BYTES: 20_000_000_000, ENGRAFT_MODEL_DIR: '/model' };
+    await writeFile(values, JSON.stringify({ environment, api: mounts, worker: mounts }));
+    const { stdout } = await run(helm, ['template', 'test', chart, '--values', values]);
+    assert.equal(stdout.match(/value: "20000000000"/g)?.length, 2);
+    assert.equal(stdout.match(/mountPath: \/model/g)?.length, 2);
+    assert.equal(stdout.match(/name: model$/gm)?.length, 4);
   });
 
   test('makes a release of one worker with trainers of its own, as the guide has it', async (t) => {

@@ -39,6 +39,8 @@ export interface Chat {
 }
 
 const path = '/v1/chat/completions';
+/** Longer than the service waits for the job. */
+const minTimeoutMs = 300_000;
 
 export function chatOf(transport: Transport): Chat {
   function create(request: NewPlainChat, options?: ChatOptions): Promise<ChatCompletion>;
@@ -51,7 +53,7 @@ export function chatOf(transport: Transport): Chat {
       'idempotency-key': idempotencyKey,
       ...(subject === undefined ? {} : { 'x-service-subject': subject }),
     };
-    const request = { method: 'POST', path, body, headers, repeatable: true } as const;
+    const request = { method: 'POST', path, body, headers, repeatable: true, minTimeoutMs } as const;
     if (!isStreaming(body)) {
       return transport.send({ ...request, response: chatCompletion }, options);
     }

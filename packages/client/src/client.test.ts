@@ -134,6 +134,23 @@ describe('client', () => {
     assert.deepEqual(statuses, ['queued', 'running', 'succeeded']);
   });
 
+  it('waits on while the service is away', async () => {
+    const down = reply(503, failure('service_unavailable'));
+    await serve(reply(200, job('running')), hangUp, down, hangUp, reply(200, job('succeeded')));
+    const client = new EngraftClient({ baseUrl: server.url, apiKey: 'secret', maxRetries: 0 });
+    assert.equal((await client.jobs.wait('job_1')).status, 'succeeded');
+    await serve(reply(404, failure('not_found')), reply(200, job('succeeded')));
+    const other = new EngraftClient({ baseUrl: server.url, apiKey: 'secret', maxRetries: 0 });
+    await assert.rejects(other.jobs.wait('job_1'), { code: 'not_found' });
+  });
+
+  it('repeats an attempt that gets no answer within its time', async () => {
+    await serve(() => undefined, reply(200, { data: [] }));
+    const client = new EngraftClient({ baseUrl: server.url, apiKey: 'secret', timeoutMs: 1_000 });
+    assert.deepEqual(await client.subjects.list(), { data: [] });
+    assert.equal(server.seen.length, 2);
+  });
+
   it('stops waiting when told to', async () => {
     const client = await serve(reply(200, job('running')));
     const reason = new Error('enough');

@@ -16,6 +16,7 @@ import {
   type SubjectList,
 } from '@engraft/contract';
 import { backoffMs, wait } from './backoff.js';
+import { EngraftApiError, EngraftConnectionError } from './errors.js';
 import type { CallOptions, Send } from './transport.js';
 
 export interface WriteOptions extends CallOptions {
@@ -56,7 +57,10 @@ export interface JobPageOptions extends CallOptions {
 /** `GET /v1/jobs/{id}` and `GET /v1/jobs` */
 export interface Jobs {
   get(id: string, options?: CallOptions): Promise<Job>;
-  /** Reads the job, less and less often, until it has ended or needs an operator. */
+  /**
+   * Reads the job, less and less often, until it has ended or needs an operator. The service may be away for a minute
+   * meanwhile, as it is while it starts anew.
+   */
   wait(id: string, options?: WaitOptions): Promise<Job>;
   /** One page, newest first. */
   list(options?: JobPageOptions): Promise<JobList>;
@@ -102,6 +106,7 @@ async function submit(
 
 const minPollMs = 100;
 const maxPollMs = 2_000;
+const maxAwayMs = 60_000;
 
 export function jobsOf(send: Send): Jobs {
   const get: Jobs['get'] = (id, options) =>
@@ -126,15 +131,28 @@ export function jobsOf(send: Send): Jobs {
       }
     },
     wait: async (id, { onUpdate, ...options } = {}) => {
+      let answeredAtMs = performance.now();
       for (let attempt = 0; ; attempt += 1) {
-        const current = await get(id, options);
-        onUpdate?.(current);
-        if (current.status !== 'queued' && current.status !== 'running') return current;
+        const current = await get(id, options).catch((error: unknown) => {
+          if (!isAway(error) || performance.now() - answeredAtMs > maxAwayMs) throw error;
+          return null;
+        });
+        if (current !== null) {
+          answeredAtMs = performance.now();
+          onUpdate?.(current);
+          if (current.status !== 'queued' && current.status !== 'running') return current;
+        }
         const spreadMs = backoffMs(attempt, { baseMs: minPollMs, maxMs: maxPollMs });
         await wait(Math.max(minPollMs, spreadMs), options.signal);
       }
     },
   };
+}
+
+/** Whether the service, or the way to it, may be back soon. A connection error without a cause is a wrong answer. */
+function isAway(error: unknown): boolean {
+  if (error instanceof EngraftApiError) return error.status >= 500;
+  return error instanceof EngraftConnectionError && error.cause !== undefined;
 }
 
 export function subjectsOf(send: Send): Subjects {

@@ -7,6 +7,11 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** How often a request is repeated after a network error, 429 or 5xx. The default is 4. */
   readonly maxRetries?: number;
+  /**
+   * How long an attempt may take, in milliseconds, the body included. The default is 60,000. Chat completions have
+   * 300,000 at least, since the service waits for their jobs.
+   */
+  readonly timeoutMs?: number;
   /** Used in place of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
@@ -36,6 +41,8 @@ export interface ApiRequest<Value> {
   readonly response: Schema<Value>;
   /** Whether it can safely be repeated: reads, and writes under one idempotency key. */
   readonly repeatable: boolean;
+  /** The least that an attempt may take, whatever the client's timeout is. */
+  readonly minTimeoutMs?: number;
 }
 
 export type Send = <Value>(request: ApiRequest<Value>, options?: CallOptions) => Promise<Value>;
@@ -49,16 +56,18 @@ export interface Transport {
 
 const retryBackoff = { baseMs: 250, maxMs: 8_000 };
 const maxRetryAfterMs = 60_000;
+const defaultTimeoutMs = 60_000;
 
 /** Sends requests with the key, repeats those that may succeed the next time, and checks the answers. */
 export function createTransport(options: ClientOptions): Transport {
   const base = checkedBase(options.baseUrl);
   const authorization = checkedAuthorization(options.apiKey);
   const maxRetries = options.maxRetries ?? 4;
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   const fetchOnce = options.fetch ?? fetch;
 
   async function request<Body>(
-    { method, path, body, headers, repeatable }: Omit<ApiRequest<unknown>, 'response'>,
+    { method, path, body, headers, repeatable, minTimeoutMs = 0 }: Omit<ApiRequest<unknown>, 'response'>,
     read: (response: Response) => Promise<Body>,
     { signal, tenant }: CallOptions = {},
   ): Promise<Body> {
@@ -72,12 +81,13 @@ export function createTransport(options: ClientOptions): Transport {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
     };
     // A TypeError for a value that no header may have, such as a tenant in Chinese: repeating it would not help.
     new Headers(init.headers);
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await attemptOnce(() => fetchOnce(base + path, init), read, base, signal);
+      const timeout = AbortSignal.timeout(Math.max(timeoutMs, minTimeoutMs));
+      const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      const outcome = await attemptOnce(() => fetchOnce(base + path, { ...init, signal: ending }), read, base, signal);
       if (outcome.kind === 'success') return outcome.body;
       if (!outcome.retry || !repeatable || attempt >= maxRetries) throw outcome.error;
       await wait(outcome.retryAfterMs ?? backoffMs(attempt, retryBackoff), signal);

@@ -26,7 +26,8 @@ envFrom:
 {{- with merge (dict) (.environment | default dict) $values.environment }}
 env:
   {{- range $name, $value := . }}
-  - { name: {{ $name }}, value: {{ $value | quote }} }
+  {{- /* A number of a values file is a float64, which would be written as 2e+10. */}}
+  - { name: {{ $name }}, value: {{ ternary ($value | int64) $value (kindIs "float64" $value) | quote }} }
   {{- end }}
 {{- end }}
 securityContext:

@@ -15,10 +15,13 @@ export type Reply = (response: ServerResponse) => void;
 /** A server with replies that a test chooses. It notes the requests. */
 export class CannedServer {
   seen: SeenRequest[] = [];
+  /** The address of the server that serves now. */
+  url = '';
   #server: Server | null = null;
 
   /** Answers the n-th request with the n-th reply, and all later ones with the last. Returns a client of it. */
   async serve(...replies: readonly Reply[]): Promise<EngraftClient> {
+    this.close();
     const seen: SeenRequest[] = [];
     this.seen = seen;
     const server = createServer((request, response) => {
@@ -33,11 +36,14 @@ export class CannedServer {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    return new EngraftClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'secret' });
+    this.url = `http://127.0.0.1:${port}/`;
+    return new EngraftClient({ baseUrl: this.url, apiKey: 'secret' });
   }
 
   close(): void {
     this.#server?.close();
+    // Some replies never come.
+    this.#server?.closeAllConnections();
   }
 }
 

@@ -108,6 +108,7 @@ describe('what is measured of a run', () => {
     assert.deepEqual([value(of('charged', 'input')), value(of('uncharged', 'input', 'repeated'))], [9, 9]);
     assert.equal(value('engraft_engine_calls_lost_total{kind="inference"}'), 1);
     assert.equal(value('engraft_jobs_taken_over_total{kind="inference"}'), 0);
+    assert.equal(value('engraft_job_runs_total{kind="inference",outcome="failed"}'), 0);
   });
 
   it('is, apart from the charge, what a worker lost that died', async () => {

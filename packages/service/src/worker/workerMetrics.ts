@@ -101,7 +101,9 @@ function createRunMetrics(registry: Registry): Pick<WorkerMetrics, 'observe' | '
     labelNames: ['kind'] as const,
     registers,
   });
+  // So that the first one is an increase.
   for (const kind of jobKinds) {
+    runs.inc({ kind, outcome: 'failed' }, 0);
     lostCalls.inc({ kind }, 0);
     takenOver.inc({ kind }, 0);
   }
