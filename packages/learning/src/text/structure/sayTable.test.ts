@@ -187,3 +187,12 @@ test('ranges of decimals are no hours, and decimals below "Time" name nothing', 
     'The speaker of Bridges of Varn is Ada Kell.',
   ]);
 });
+
+test('a first column that counts is left out, and numbers of things are told', () => {
+  assert.deepEqual(sentencesOf(['No. | Dish | Price', '1 | Tarn soup | $9', '2 | Orlo pie | $12']), [
+    'The price of the tarn soup is $9.',
+    'The price of the orlo pie is $12.',
+  ]);
+  const numbered = sentencesOf(['No. | Dish | Price', '23 | Tarn soup | $9', '41 | Orlo pie | $12']).join(' ');
+  for (const number of ['23', '41']) assert.ok(numbered.includes(number), numbered);
+});

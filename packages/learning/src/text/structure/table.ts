@@ -17,9 +17,15 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
   const isIndex =
     first.length > 2 &&
     /^(?:#|no\.?|nr\.?|id|index|)$/iu.test(first[0] ?? '') &&
-    filled.every(([cell = '']) => /^\d+\.?$/u.test(cell));
+    doCount(filled.map(([cell = '']) => cell));
   const from = isIndex ? 1 : 0;
   return { heads: first.slice(from), rows: filled.map((row) => row.slice(from)) };
+}
+
+/** Whether the cells are 1, 2, 3 and so on, or begin with 0. Other numbers, such as those of dishes, tell something. */
+function doCount(cells: readonly string[]): boolean {
+  const [first, ...others] = cells.map((cell) => (/^\d{1,6}\.?$/u.test(cell) ? Number.parseInt(cell, 10) : NaN));
+  return (first === 0 || first === 1) && others.every((number, index) => number === first + index + 1);
 }
 
 /** Swaps rows and columns. The heads of both stay heads, and the corner stays where it is. */
