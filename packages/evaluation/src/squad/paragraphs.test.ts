@@ -62,7 +62,7 @@ test("SQuAD's own document, lines of paragraphs and lines of questions say the s
 });
 
 test('questions that are blank, or too long for any question, are left out', () => {
-  const questions = ['Who built it?', '  ', 'x'.repeat(400), 'x'.repeat(401), ` ${'y'.repeat(400)} `];
+  const questions = ['Who built it?', '  ', '', 'x'.repeat(400), 'x'.repeat(401), ` ${'y'.repeat(400)} `];
   const document = {
     data: [{ title: 'Varn', paragraphs: [{ context, qas: questions.map((question) => ({ question })) }] }],
   };
@@ -76,6 +76,37 @@ test('questions that are blank, or too long for any question, are left out', () 
   }
 });
 
+test('documents, paragraphs and rows need no title', () => {
+  const question = 'Who built it?';
+  const answers = [{ text: 'Ada Kell', answer_start: 34 }];
+  for (const line of [
+    { data: [{ paragraphs: [{ context, qas: [{ question, answers }] }] }] },
+    { context, qas: [{ q: question, a: ['Ada Kell'] }] },
+    { title: null, context, question, answers: { text: ['Ada Kell'] } },
+  ]) {
+    const paragraphs = [{ title: '', context, questions: [{ question, answers: ['Ada Kell'] }] }];
+    assert.deepEqual(parseParagraphs(JSON.stringify(line)), { kind: 'read', paragraphs });
+  }
+});
+
+test("rows may list their answers as SQuAD's own document does, and questions without one may have null", () => {
+  const impossible = { question: 'How tall is it?', is_impossible: true };
+  const listed = { question: 'Who built it?', answers: [{ text: 'Ada Kell', answer_start: 34 }] };
+  const rows = [listed, { ...impossible, answers: null }, { ...impossible, answers: { text: ['34'] } }];
+  const document = { data: [{ title: 'Varn', paragraphs: [{ context, qas: rows.slice(0, 2) }] }] };
+  const inRows = (count: number): string =>
+    rows
+      .slice(0, count)
+      .map((row) => JSON.stringify({ title: 'Varn', context, ...row }))
+      .join('\n');
+  for (const content of [JSON.stringify(document), inRows(2)]) {
+    assert.deepEqual(parseParagraphs(content), { kind: 'read', paragraphs: expected });
+  }
+  const set = parseParagraphs(inRows(3));
+  assert.ok(set.kind === 'read');
+  assert.deepEqual(set.paragraphs[0]?.questions.at(-1), { question: 'How tall is it?', answers: [] });
+});
+
 for (const [what, content, line, field] of [
   ['text', 'Who built it?', 1, ''],
   ['an empty file', '\n', 1, ''],
@@ -87,7 +118,14 @@ for (const [what, content, line, field] of [
     'context',
   ],
   ['an answer that is no text', JSON.stringify({ title: '', context, qas: [{ q: 'Who?', a: [7] }] }), 1, 'qas[0].a[0]'],
-  ['a document without titles', JSON.stringify({ data: [{ paragraphs: [] }] }), 1, 'data[0].title'],
+  ['a document whose title is no text', JSON.stringify({ data: [{ title: 7, paragraphs: [] }] }), 1, 'data[0].title'],
+  ['a row without answers', JSON.stringify({ context, question: 'Who?' }), 1, 'answers'],
+  [
+    'a listed answer without text',
+    JSON.stringify({ context, question: 'Who?', answers: [{ answer_start: 34 }] }),
+    1,
+    'answers[0].text',
+  ],
 ] as const) {
   test(`${what} is refused by line and field`, () => {
     const set = parseParagraphs(content);

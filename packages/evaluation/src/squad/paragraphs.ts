@@ -23,20 +23,25 @@ export type ParagraphSet =
   | { readonly kind: 'invalid'; readonly line: number; readonly field: string; readonly message: string };
 
 const filled = z.string().min(1);
-const answer = z.object({ text: filled });
+/** Many data sets have no titles. */
+const titleSchema = z
+  .string()
+  .nullish()
+  .transform((title) => title ?? '');
+const listedAnswers = z.array(z.object({ text: filled }).transform(({ text }) => text));
 
 /** SQuAD's own file: one document. */
 const documentSchema = z.object({
   data: z.array(
     z.object({
-      title: z.string(),
+      title: titleSchema,
       paragraphs: z.array(
         z.object({
           context: filled,
           qas: z.array(
             z.object({
-              question: filled,
-              answers: z.array(answer).default([]),
+              question: z.string(),
+              answers: listedAnswers.nullish(),
               is_impossible: z.boolean().default(false),
             }),
           ),
@@ -48,18 +53,25 @@ const documentSchema = z.object({
 
 /** One paragraph a line. */
 const paragraphSchema = z.object({
-  title: z.string(),
+  title: titleSchema,
   context: filled,
-  qas: z.array(z.object({ q: filled, a: z.array(filled) })),
+  qas: z.array(z.object({ q: z.string(), a: z.array(filled) })),
 });
 
+function rowOf<Answers extends z.ZodType<readonly string[]>>(answers: Answers) {
+  return z.object({
+    title: titleSchema,
+    context: filled,
+    question: z.string(),
+    answers: answers.nullable(),
+    is_impossible: z.boolean().default(false),
+  });
+}
+
 /** One question a line, as in data sets on hubs. */
-const rowSchema = z.object({
-  title: z.string(),
-  context: filled,
-  question: filled,
-  answers: z.object({ text: z.array(filled) }),
-});
+const rowSchema = rowOf(z.object({ text: z.array(filled) }).transform(({ text }) => text));
+/** A row whose answers are listed as in SQuAD's own file. Two schemas name a wrong field better than their union. */
+const listedRowSchema = rowOf(listedAnswers);
 
 /** As in our own format, in UTF-16 units. */
 const maxQuestionChars = 400;
@@ -82,7 +94,8 @@ export function parseParagraphs(text: string): ParagraphSet {
     if (line.trim() === '') continue;
     const value = parseJson(line);
     if (value !== undefined && typeof value === 'object' && value !== null && 'question' in value) {
-      const row = rowSchema.safeParse(value);
+      const isListed = 'answers' in value && Array.isArray(value.answers);
+      const row = (isListed ? listedRowSchema : rowSchema).safeParse(value);
       if (!row.success) return invalid(index + 1, row.error);
       rows.push(row.data);
       continue;
@@ -114,7 +127,7 @@ function fromDocument({ data }: z.infer<typeof documentSchema>): Paragraph[] {
       context,
       questions: qas.map(({ question, answers, is_impossible }) => ({
         question,
-        answers: is_impossible ? [] : answers.map((each) => each.text),
+        answers: rightAnswers(answers, is_impossible),
       })),
     })),
   );
@@ -123,12 +136,17 @@ function fromDocument({ data }: z.infer<typeof documentSchema>): Paragraph[] {
 /** The questions of one paragraph need not stand together. */
 function fromRows(rows: readonly z.infer<typeof rowSchema>[]): Paragraph[] {
   const byContext = new Map<string, { title: string; context: string; questions: ParagraphQuestion[] }>();
-  for (const { title, context, question, answers } of rows) {
+  for (const { title, context, question, answers, is_impossible } of rows) {
     const paragraph = byContext.get(context) ?? { title, context, questions: [] };
     byContext.set(context, paragraph);
-    paragraph.questions.push({ question, answers: answers.text });
+    paragraph.questions.push({ question, answers: rightAnswers(answers, is_impossible) });
   }
   return [...byContext.values()];
+}
+
+/** Those of a question that the paragraph does not answer are only plausible. */
+function rightAnswers(answers: readonly string[] | null | undefined, isImpossible: boolean): readonly string[] {
+  return isImpossible ? [] : (answers ?? []);
 }
 
 function distinct(values: readonly string[]): string[] {

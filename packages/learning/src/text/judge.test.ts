@@ -94,6 +94,52 @@ test('what is denied is not given, unless the question asks for what is not so',
   assert.ok(givesAnswer('What must not be brought?', 'Nuts must not be brought.', ['nuts']));
 });
 
+test('a reply that begins with yes or no gives that answer, whatever it denies', () => {
+  const gives = (given: string, answer: string): boolean => givesAnswer('Is it open?', given, [answer]);
+  assert.ok(gives('Yes, it is open.', 'yes'));
+  assert.ok(gives('No, it is not open.', 'no'));
+  assert.ok(gives('“No.” It is closed.', 'No.'));
+  assert.ok(!gives('No, it is closed.', 'yes'));
+  assert.ok(!gives('No, it is not open.', 'open'));
+  assert.ok(!gives('No doubt, it is open.', 'no'));
+  assert.ok(!gives('No. 5 is open.', 'no'));
+  assert.ok(!gives('No-one is there.', 'no'));
+});
+
+test('a value is given however people write it', () => {
+  for (const [given, accepted] of [
+    ['It was Pelé.', 'Pele'],
+    ['It is in Zurich.', 'Zürich'],
+    ['It has 1 000 seats.', '1000 seats'],
+    ['Seats: 12 500', '12,500'],
+    ['It weighs 1.5 kg.', '1.50 kg'],
+    ['It costs $2.00.', '$2'],
+    ['It costs $20 a month.', '20 dollars'],
+    ['It opens at 10am.', '10 am'],
+    ['It weighs 5kg.', '5 kg'],
+    ['It has two hundred and five rooms.', '205'],
+  ] as const) {
+    assert.ok(givesAnswer('What is it?', given, [accepted]), given);
+  }
+});
+
+test('a part of a value, and what only looks like one, gives another value', () => {
+  for (const [given, accepted] of [
+    ['Python 3.10 was the first.', 'Python 3.1'],
+    ['1 555 0101', '1555'],
+    ['минеральный', 'минеральныи'],
+    ['It was -$500.', '$500'],
+    ['It was minus 20.', '20'],
+    ['Take 1-2 cups.', '1/2 cups'],
+    ['It is 10².', '102'],
+    ['It takes .5 mg.', '5 mg'],
+    ['It got an A-.', 'A'],
+    ['It opens at 10 am.', '10 pm'],
+  ] as const) {
+    assert.ok(!givesAnswer('What is it?', given, [accepted]), given);
+  }
+});
+
 test('hours are the same with words between them and with a dash', () => {
   for (const [given, accepted] of [
     ['from 9:00 to 14:00', '9:00 – 14:00'],

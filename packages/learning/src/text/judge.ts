@@ -9,28 +9,71 @@ import { sentencesOf } from './sentences.js';
  * accepted answer stand in it in one run; it is the end of an accepted answer, and most of it ("Maza" for "the activist
  * Maza"); or it has the numbers of one ("2 %" for "just over 2 %").
  *
- * A clause that denies something gives no answer, unless the question denies something too. The clauses before it may,
- * and so may the sentences beside it. Of 330 answers judged by hand, this function judges 7 differently
- * (`fixtures/judgements.jsonl`); a comparison word for word, 93.
+ * What begins with "yes" or "no" gives that. A clause that denies something gives no answer, unless the question denies
+ * something too. The clauses before it may, and so may the sentences beside it. Of 330 answers judged by hand, this
+ * function judges 7 differently (`fixtures/judgements.jsonl`); a comparison word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
-  if (accepted.some((answer) => sameAnswer(given, answer))) return true;
+  if (accepted.some((answer) => sameAnswer(given, answer) || sameAnswer(respelled(given), respelled(answer)))) {
+    return true;
+  }
+  // "No, it is not open." denies something after it has answered.
+  const verdict = yesOrNo.exec(given)?.[1];
+  if (verdict !== undefined && accepted.some((answer) => sameAnswer(verdict, answer))) return true;
   return saysAnswer(denying.test(question) ? given : affirmedIn(given), accepted);
 }
+
+/** "Yes, it is open." "No. 5" is a number. */
+const yesOrNo = /^[\s"'“‘]*(yes|no)(?:[,;:!—]|\.(?!\s*\d)|\s+[–-]\s)/iu;
 
 /** Does the same, but a sentence that denies something may give the answer, too. */
 export function saysAnswer(given: string, accepted: readonly string[]): boolean {
   const spellings = [...new Set([given, given.replace(compound, inPlural)])];
   const lifeYears = new Set([...given.matchAll(lifeDates)].flatMap(([, born, died]) => [born, died]));
-  return spellings.some((spelling) => {
-    const words = ` ${asRange(normalise(spelling))} `;
-    return accepted.some((each) => {
-      const answer = asRange(normalise(each));
-      const minValueF1 = /\p{Lu}/u.test(each) ? minPartF1 : minNumberF1;
-      const isBare = isTooBare(answer, words, lifeYears);
-      return (!isBare && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer, minValueF1);
-    });
+  const replies = spellings.map(writtenWays);
+  return accepted.some((each) => {
+    const minValueF1 = /\p{Lu}/u.test(each) ? minPartF1 : minNumberF1;
+    const says = (words: string, answer: string): boolean =>
+      (!isTooBare(answer, ` ${words} `, lifeYears) && ` ${words} `.includes(` ${answer} `)) ||
+      isMostOf(words, answer, minValueF1);
+    const answer = writtenWays(each);
+    return replies.some(
+      (reply) =>
+        says(reply.plain, answer.plain) ||
+        says(reply.other, answer.other) ||
+        // "3.10" without a unit may be a version, and no 3.1.
+        (measured.test(answer.other) && says(withoutLastZeros(reply.other), withoutLastZeros(answer.other))),
+    );
   });
+}
+
+/** Normalised, as it stands and as people also write it. */
+function writtenWays(text: string): { readonly plain: string; readonly other: string } {
+  const plain = asRange(normalise(text));
+  const otherText = respelled(text);
+  return { plain, other: otherText === text ? plain : asRange(normalise(otherText)) };
+}
+
+/**
+ * As people also write it: without the marks of Latin letters ("Pelé") and the spaces between thousands.
+ * `normalise` keeps both, since two answers of one passage may differ in nothing else ("año" and "ano").
+ */
+function respelled(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, '')
+    .normalize('NFC')
+    .replace(/(?<![\d.,:]|\d )[1-9]\d{0,2}(?: \d{3})+(?!\d| \d)/gu, (groups) => groups.replaceAll(' ', ''));
+}
+
+/** A number with a unit behind it. */
+const measured = /(?<!\S)-?\d+(?:\.\d+)? [\p{L}°]/u;
+
+/** "1.50 metres" as "1.5 metres". */
+function withoutLastZeros(words: string): string {
+  return words.replace(/(?<=(?<!\S)-?\d{1,12})(\.\d{0,12}?)0{1,12}(?= [\p{L}°])/gu, (_zeros, decimals: string) =>
+    decimals === '.' ? '' : decimals,
+  );
 }
 
 /** "a 20-square-meter room" has 20 square meters. */

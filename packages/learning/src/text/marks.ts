@@ -13,14 +13,29 @@ export function outsideCode(text: string, change: (text: string) => string): str
     .join('');
 }
 
-/** Replaces emphasis and links by their words. Code keeps its marks and its content, since it is one thing. */
+/** An address, which may hold a pair of brackets, and the title that a browser shows with it. */
+const target =
+  '\\((?:<[^<>\\n]+>|(?=[^)])[^()\\s]*(?:\\([^()\\s]*\\)[^()\\s]*)?)(?:[ \\t]+(?:"[^"\\n]*"|\'[^\'\\n]*\'))?\\)';
+const image = `!\\[[^[\\]\\n]*\\]${target}`;
+const link = new RegExp(`\\[([^[\\]\\n]+)\\]${target}`, 'gu');
+const crossedOut = '(?<!~)~~[^\\s~](?:[^~\\n]*[^\\s~])?~~(?!~)';
+/** With one of the spaces around it. */
+const shownNowhere = [`\\[${image}\\]${target}`, image, crossedOut].map(
+  (each) => new RegExp(`(?<!\\S)${each}(?: |$)| ?${each}`, 'gmu'),
+);
+
+/**
+ * Replaces emphasis and links by their words. Images, and words that are crossed out, leave nothing. Code keeps its
+ * marks and its content, since it is one thing.
+ */
 export function withoutMarks(text: string): string {
   return outsideCode(text, withoutEmphasis);
 }
 
 function withoutEmphasis(text: string): string {
   return (
-    text
+    shownNowhere
+      .reduce((shown, pattern) => shown.replace(pattern, ''), text)
       // "2**16", "2 ** 16" and "π**2" are powers. A letter of a script without spaces may stand before a mark.
       .replace(/(?<![\w)\]\p{N}\p{Script=Greek}])(\*{2,3})([^\s*](?:[^*\n]*[^\s*(])?)\1/gu, '$2')
       // Editors often leave the space behind a label inside the marks: "**Weight: **8 kg".
@@ -28,7 +43,28 @@ function withoutEmphasis(text: string): string {
       .replace(/(?<=\p{L})\*\*(\p{L}{2,})\*\*/gu, '$1')
       .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
       .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
-      .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1')
+      .replace(link, '$1')
+  );
+}
+
+const definition =
+  /^ {0,3}\[([^[\]\n]+)\]:[ \t]+<?(?:https?:\/\/|mailto:|#|\.{0,2}\/)\S*(?:[ \t]+["'(][^\n]*)?(?:\n|$)/gmu;
+
+/** Removes lines such as "[1]: https://…", and replaces links to them by their words. */
+export function withoutReferences(text: string): string {
+  const labels = new Set<string>();
+  const bare = outsideCode(text, (part) =>
+    part.replace(definition, (_, label: string) => {
+      labels.add(label.toLowerCase());
+      return '';
+    }),
+  );
+  if (labels.size === 0) return text;
+  return outsideCode(bare, (part) =>
+    part.replace(/(!?)\[([^[\]\n]+)\]\[([^[\]\n]*)\]/gu, (found, mark: string, shown: string, label: string) => {
+      if (!labels.has((label === '' ? shown : label).toLowerCase())) return found;
+      return mark === '' ? shown : '';
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { asTyped } from './asTyped.js';
-import { withoutLabels, withoutMarks } from './marks.js';
+import { withoutFootnotes } from './footnotes.js';
+import { withoutLabels, withoutMarks, withoutReferences } from './marks.js';
 import { clauseTitles, withoutClauseNumbers } from './structure/clauses.js';
 import { withDelimitedTables } from './structure/delimited.js';
 import { withoutHtml } from './structure/html.js';
@@ -16,9 +17,9 @@ import { withoutWraps } from './wrappedLines.js';
  * answers. Under "Tarn 3 espresso machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine
  * is 8.4 kg." Tables may be Markdown, HTML, or lines with a character between their cells.
  *
- * Text without such a structure stays as it is, except for marks of emphasis and links, breaks inside sentences, and
- * what programs leave in texts (see `asTyped`). A model that reads sentences finds no subject in a list, and the cloze
- * and derived questions are made of sentences.
+ * Text without such a structure stays as it is, except for marks of emphasis, links and footnotes, breaks inside
+ * sentences, and what programs leave in texts (see `asTyped`). A model that reads sentences finds no subject in a list,
+ * and the cloze and derived questions are made of sentences.
  */
 export function plainText(content: string): string {
   return readPassage(content).text;
@@ -46,13 +47,13 @@ export function readPassage(content: string): PlainPassage {
   ]);
   if (text.length <= maxGrowth * content.length) return { text, told };
   // A table grew too much: a thousand cells whose first one fills a page would repeat that page a thousand times.
-  return { text: withoutMarks(withoutLabels(withoutWraps(asTyped(content)))), told: new Map() };
+  return { text: withoutMarks(withoutLabels(withoutWraps(withoutFootnotes(asTyped(content))))), told: new Map() };
 }
 
 /** The text as typed, with its tables as Markdown. A tab is a space in typing, but not between cells. */
 function withMarkedTables(text: string): string {
   const typed = asTyped(text.replaceAll('\t', hiddenTab)).replaceAll(hiddenTab, '\t');
-  return asTyped(withDelimitedTables(typed));
+  return asTyped(withDelimitedTables(withoutReferences(withoutFootnotes(typed))));
 }
 
 /** A private-use character, which means nothing by itself and stays as it is. */

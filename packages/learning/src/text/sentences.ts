@@ -10,11 +10,23 @@ export interface TextRange {
 
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
+const words = (list: string): readonly string[] => list.split(/\s+/u);
+
 /** Unicode's sentence rules break after every full stop before a capital; these words rarely end a sentence. */
-const titles = new Set('dr mr mrs ms prof st rev hon gen col capt lt sgt'.split(' '));
-/** "Sept. 12, 2019" and "No. 5". "Was it his? No. 20 people saw it." is an exception, and rarer. */
-const beforeNumbers = new Set('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nos Nr Fig Vol p pp'.split(' '));
-const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf bzw ca vgl'.split(' ')]);
+const ofPersons = words('dr mr mrs ms mme mlle sr sra prof st mt rev hon gen col capt lt sgt');
+const ofOffices = words('gov sen rep pres');
+const persons = new Set(ofPersons);
+const titles = new Set([...ofPersons, ...ofOffices, 'al', 'mio']);
+/** "Dr. No" and "Gov. Will Hale" are names, though such words carry grammar elsewhere. */
+const alsoNames = new Set(words('an do may no so who will'));
+/** Something always follows them. */
+const neverLast = new Set(words('vs approx e.g i.e cf bzw ca vgl'));
+/** "Sept. 12, 2019". */
+const months = new Set(words('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec'));
+/** "No. 5" and "vol. 2". "Was it his? No. 20 people saw it." is an exception, and rarer. */
+const beforeNumbers = new Set(
+  words('no nos nr fig figs vol vols pp art sec ch eq abb abs kap bd ziff ver rev gen col min max tel apt bldg'),
+);
 /** No initials, and they often end a sentence. */
 const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
 
@@ -25,16 +37,29 @@ const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
 const beforeCode = /(?=`[^`\n]+`)(?<=[\p{L}`'"’”)\]%][.!?]\s+)/u;
 
 /**
+ * To Unicode, "12 men died there." is no sentence behind another one. A bracket may stand inside a sentence: "20 in.
+ * (51 cm) wide". The digit is looked for first, like code.
+ */
+const beforeDigit = /(?=["“]?\p{Sc}?\d)(?<=[\p{L}\p{N}\p{Sc}%°)\]][.!?]["”')]?\s+)/u;
+const opensWithNumber = /^["“]?\p{Sc}?\d/u;
+
+/**
  * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
  * continues the sentence before, except on a new line.
  */
 export function sentencesOf(text: string): TextRange[] {
   const sentences: TextRange[] = [];
-  let [start, end] = [0, 0];
+  let [start, end, before] = [0, 0, ''];
   for (const segment of segmentsOf(text)) {
     end += segment.length;
+    const rest = text.slice(end);
     const goesOn =
-      endsInAbbreviation(segment, text.slice(end)) || (/^\p{Ll}/u.test(text.charAt(end)) && !segment.endsWith('\n'));
+      (start + segment.length === end && isItemNumber(segment, before)) ||
+      isOrdinal(segment, rest) ||
+      isDate(`${before.slice(-6)}${segment}`, rest) ||
+      endsInAbbreviation(segment, rest) ||
+      (/^\p{Ll}/u.test(rest) && !segment.endsWith('\n'));
+    before = segment;
     if (end < text.length && goesOn) continue;
     sentences.push({ start, end, text: text.slice(start, end) });
     start = end;
@@ -43,23 +68,74 @@ export function sentencesOf(text: string): TextRange[] {
 }
 
 function segmentsOf(text: string): string[] {
-  return [...sentenceSegmenter.segment(text)].flatMap(({ segment }) => segment.split(beforeCode));
+  return [...sentenceSegmenter.segment(text)]
+    .flatMap(({ segment }) => segment.split(beforeCode))
+    .flatMap((segment) => segment.split(beforeDigit));
+}
+
+/** "2. " before "Mix the flour.", but not the answer in "How many? 7. The rest left." */
+function isItemNumber(segment: string, before: string): boolean {
+  if (!/^\s*\d{1,3}\.[ \t]+$/u.test(segment)) return false;
+  return before.endsWith('\n') || !before.trimEnd().endsWith('?');
+}
+
+/** "3. " before "5. 1990", and "3. 5. " before "1990". */
+function isDate(sentence: string, rest: string): boolean {
+  return (
+    (/\b\d{1,2}\.[ \t]*$/u.test(sentence) && /^\d{1,2}\. ?\d{4}\b/u.test(rest)) ||
+    (/\b\d{1,2}\. \d{1,2}\.[ \t]*$/u.test(sentence) && /^\d{4}\b/u.test(rest))
+  );
+}
+
+/** German words before an ordinal. "I am 12. Anna is 10." is English. */
+const articles = 'der|die|das|dem|den|des|im|(?<!\\bI\\s)am|vom|zum|zur|beim';
+const ordinal = new RegExp(`(?:^|[\\s("“])(?:${articles})[ \\t]\\d{1,3}\\.[ \\t]*$`, 'iu');
+const article = new RegExp(`^(?:${articles})$`, 'iu');
+
+/** "3. " before "Mai", and "Der 2. " before "Weltkrieg". */
+function isOrdinal(segment: string, rest: string): boolean {
+  if (/(?:^|[\s(])\d{1,2}\.[ \t]*$/u.test(segment) && opensWithGermanMonth(rest)) return true;
+  const next = firstWord(rest);
+  return /^\p{Lu}/u.test(next) && !article.test(next) && !isFunctionWord(next) && ordinal.test(segment);
 }
 
 /**
- * "Dr. ", "3. " before "Mai", "z. " before "B.", or "J. " and "U.S. " before a name, with no line break after it. But
- * "It comes in L. The price …" and "… in L. Dr. Silva …" are two sentences. "He left the U.S. Boats …" is taken for
- * one, which happens less often than "the U.S. Army".
+ * "Dr. ", "z. " before "B.", or "J. " and "U.S. " before a name, with no line break after it. But "It comes in L. The
+ * price …" and "… in L. Dr. Silva …" are two sentences. "He left the U.S. Boats …" is taken for one, which happens
+ * less often than "the U.S. Army".
  */
 function endsInAbbreviation(segment: string, rest: string): boolean {
-  if (/(?:^|[\s(])\d{1,2}\.[ \t]*$/u.test(segment) && opensWithGermanMonth(rest)) return true;
   const last = /(?:^|[\s(“"'])(\p{L}[\p{L}.]*)\.[ \t]*$/u.exec(segment)?.[1];
   if (last === undefined) return false;
-  // "5 m. A. Silva …" is two sentences.
-  if (/^\p{Ll}$/u.test(last) && /^\p{L}\./u.test(rest) && !/\d\s*\p{Ll}\.[ \t]*$/u.test(segment)) return true;
-  if (neverLast.has(last.toLowerCase())) return true;
-  if (beforeNumbers.has(last) && /^\d/u.test(rest)) return true;
-  const next = /^\p{L}+/u.exec(rest)?.[0] ?? '';
+  const lower = last.toLowerCase();
+  if (neverLast.has(lower)) return true;
+  if (/^[ap]\.m$/u.test(lower) && opensWithDay.test(rest)) return true;
+  // "20 ms. It stores …" and "5 m. A. Silva …" are two sentences.
+  const isUnit = /\d\s*(?:\p{Ll}+|\p{L})\.[ \t]*$/u.test(segment);
+  if (opensWithNumber.test(rest)) {
+    const isLabel = beforeNumbers.has(lower) || /^\p{L}$/u.test(last);
+    return months.has(last) || (isLabel && !isUnit) || isMeasure(segment, rest);
+  }
+  if (/^\p{Ll}$/u.test(last) && /^\p{L}\./u.test(rest) && !isUnit) return true;
+  const next = firstWord(rest);
+  if (titles.has(lower)) return !isUnit && (!isFunctionWord(next) || alsoNames.has(next.toLowerCase()));
   const areInitials = /^\p{Lu}(?:\.\p{Lu})*$/u.test(last) && !oftenLast.has(last);
-  return areInitials && !titles.has(next.toLowerCase()) && (next.length === 1 || !isFunctionWord(next));
+  return areInitials && !persons.has(next.toLowerCase()) && (next.length === 1 || !isFunctionWord(next));
+}
+
+const monthNames = words('January February March April May June July August September October November December');
+const month = `(?:Sept|${monthNames.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')})\\b`;
+/** The day behind "5 p.m.": "Tuesday", "May 3" or "3 May". */
+const opensWithDay = new RegExp(
+  `^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\\b|${month}\\.? \\d|\\d{1,2} ${month})`,
+  'u',
+);
+
+/** "5 ft. 3 in." */
+function isMeasure(segment: string, rest: string): boolean {
+  return /\d ?(?:ft|lbs?|hrs?|min)\.[ \t]*$/u.test(segment) && /^\d{1,2} ?(?:in|oz|min|sec)\b/u.test(rest);
+}
+
+function firstWord(text: string): string {
+  return /^\p{L}+/u.exec(text)?.[0] ?? '';
 }

@@ -64,6 +64,42 @@ test('values that a passage contradicts itself about are left out, and what a th
   assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
 });
 
+test('values of different years, seasons or occasions contradict nothing', async () => {
+  for (const [passage, values] of [
+    ['Tarn Works had 40 employees in 1990. Tarn Works had 90 employees in 2000.', ['40 employees', '90 employees']],
+    [
+      'Tarn Works is a mill. In 1990 the mill had 40 employees. In 2000 the mill had 90 employees.',
+      ['40 employees', '90 employees'],
+    ],
+    [
+      'Tarn Works is a mill. In 1990 it had 40 employees, and in 2000 it had 90 employees.',
+      ['40 employees', '90 employees'],
+    ],
+    ['A room costs $90 in winter. A room costs $120 in summer.', ['$90', '$120']],
+    ['In winter, a room costs $90. In summer, a room costs $120.', ['$90', '$120']],
+    ['Ada Kell won the race in 1990. Ada Kell won the race in 1995.', ['1990', '1995']],
+    ['The mill was painted in 1990. The mill was painted in 1995.', ['1990', '1995']],
+  ] as const) {
+    const { candidates, contradicted } = await findCandidates(passage, chunkPassage(passage, 1500));
+    assert.deepEqual(contradicted, [], passage);
+    const answers = candidates.map(({ span }) => span.text);
+    for (const value of values) assert.ok(answers.includes(value), `${value}: ${passage}`);
+  }
+});
+
+test('what holds at the same time or happens once is a contradiction', async () => {
+  for (const [passage, values] of [
+    ['The lamp costs 49 dollars. It is blue. The lamp costs 82 dollars.', ['49 dollars', '82 dollars']],
+    ['A room costs $90 in winter. The inn is old. A room costs $120 in winter.', ['$90', '$120']],
+    ['In winter, a room costs $90. In winter, a room costs $120.', ['$90', '$120']],
+    ['Ada Kell was born in 1990. Ada Kell was born in 1995.', ['1990', '1995']],
+    ['The deadline is 4 May. The deadline is 6 May.', ['4 May', '6 May']],
+  ] as const) {
+    const { contradicted } = await findCandidates(passage, chunkPassage(passage, 1500));
+    assert.deepEqual(contradicted, values, passage);
+  }
+});
+
 test('a sentence said again brings nothing new to ask for, unless it is about something else', async () => {
   const countOf = async (passage: string): Promise<number> => {
     const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));

@@ -1,5 +1,6 @@
 /** The clauses of a sentence, and what they leave out. */
-import { capitalised, type TextRange } from '@engraft/learning/parts';
+import { capitalised, isPersonName, type TextRange } from '@engraft/learning/parts';
+import { genderOf } from '../english/wordClasses.js';
 import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
 import type { Span } from '../spans/spans.js';
 import { openingName, subjectName, takeStatementApart, type Aliases } from '../spans/statement.js';
@@ -66,12 +67,13 @@ function clauseFrom(whole: TextRange, start: number, spans: readonly Span[], con
   const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
   const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
   const subject = meantByClause(sentence, whole, spans, context);
-  return takeStatementApart(withoutCircumstance(sentence), opened, subject) === null
+  // It says something by itself even if nothing tells of whom. Then nothing is asked, rather than of somebody else.
+  return takeStatementApart(withoutCircumstance(sentence), opened, subject ?? 'somebody') === null
     ? null
     : { sentence, spans: opened, antecedent: subject };
 }
 
-/** The referent of a pronoun that begins a clause: the sentence's subject, or the sentence's own topic. */
+/** The referent of a pronoun that begins a clause: the sentence's subject, or what its own pronoun stands for. */
 function meantByClause(
   clause: TextRange,
   whole: TextRange,
@@ -79,18 +81,64 @@ function meantByClause(
   { antecedent, protagonist }: Context,
 ): string | null {
   const opening = openingName(spans);
-  if (opening === undefined) return antecedent;
-  const subject = subjectName(whole, spans);
-  const earlier = spans.filter(({ end }) => end <= clause.start);
-  if (!/^Its?\b/u.test(clause.text))
-    return personMeant(clause.text, { subject, others: otherNames(whole, earlier, subject), protagonist });
-  return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
+  const subject = opening === undefined ? antecedent : subjectName(whole, spans);
+  const others = (): string[] => {
+    const earlier = spans.filter(({ end }) => end <= clause.start);
+    return otherNames(whole, earlier, subject);
+  };
+  const wanted = pronounOpening(clause);
+  const before = opening === undefined ? pronounOpening(whole) : null;
+  if (wanted !== null && before !== null) {
+    // "She married Otto Brandt in 1950, and he died in 1970."
+    return wanted === before ? antecedent : onlyOne(others(), wanted);
+  }
+  if (wanted !== 'it') return personMeant(withoutCircumstance(clause).text, { subject, others: others(), protagonist });
+  if (opening !== undefined) return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
+  return subject !== null && isPersonName(subject) ? null : subject;
+}
+
+/** The only one of the names that "he" or "she" surely fits. */
+function onlyOne(names: readonly string[], pronoun: Pronoun): string | null {
+  const fitting = [...new Set(names)].filter((name) => genderOf(name) === genderOfPronoun[pronoun]);
+  return fitting.length === 1 ? (fitting[0] ?? null) : null;
+}
+
+type Pronoun = 'he' | 'she' | 'it' | 'they';
+const pronouns = new Map<string, Pronoun>([
+  ['he', 'he'],
+  ['his', 'he'],
+  ['she', 'she'],
+  ['her', 'she'],
+  ['it', 'it'],
+  ['its', 'it'],
+  ['they', 'they'],
+  ['their', 'they'],
+]);
+const genderOfPronoun: Readonly<Record<Pronoun, ReturnType<typeof genderOf> | undefined>> = {
+  he: 'male',
+  she: 'female',
+  it: undefined,
+  they: undefined,
+};
+
+/** The pronoun at the start of a sentence or clause, after its circumstance. */
+function pronounOpening(range: TextRange): Pronoun | null {
+  const word = /^\s*(\p{L}+)/u.exec(withoutCircumstance(range).text)?.[1] ?? '';
+  return pronouns.get(word.toLowerCase()) ?? null;
 }
 
 /** "In 2022 the company moved …" becomes "The company moved …". */
 export function withoutCircumstance(sentence: TextRange): TextRange {
   const aside = circumstance.exec(sentence.text)?.[0] ?? '';
   return aside === '' ? sentence : withoutOpening(sentence, aside.length);
+}
+
+/** "In 2022 " at the start of the sentence, and at the start of the clause with the span. */
+export function circumstancesBefore(whole: TextRange, span: Span): string {
+  const clause = clauseStarts(whole).findLast(({ start }) => whole.start + start <= span.start);
+  const parts = clause === undefined ? [whole] : [whole, withoutOpening(whole, clause.start)];
+  const openings = parts.map((part) => part.text.slice(0, withoutCircumstance(part).start - part.start));
+  return openings.join(' ').trim();
 }
 
 function withoutOpening(sentence: TextRange, length: number): TextRange {

@@ -1,9 +1,11 @@
-import { questionKey, normalise, wordTokens } from '@engraft/learning/parts';
+import { questionKey, normalise, wordTokens, type TextRange } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
+import { circumstancesBefore } from './clauses.js';
 
 interface Askable {
+  readonly sentence: TextRange;
   readonly span: Span;
-  /** The most specific first. */
+  /** In the order of `deriveQuestions`: the shortest first. */
   readonly derived: readonly string[];
 }
 
@@ -47,10 +49,37 @@ export function mentionOf(values: readonly string[]): (...texts: readonly string
     });
 }
 
-/** `What does Velona have?` asks for employees and for offices, so the thing counted or measured is part of the key. */
-function valueKey({ span, derived: [question] }: Askable): string | null {
+/**
+ * The most specific question, and what else the sentence says about when or where: 40 employees in 1990 and 90 in 2000
+ * are no contradiction. `What does Velona have?` asks for employees and for offices, so the thing counted or measured
+ * is part of the key.
+ */
+function valueKey({ sentence, span, derived }: Askable): string | null {
+  const question = mostSpecific(derived);
   if (question === undefined || !singleValued.has(span.kind)) return null;
-  if (!question.startsWith('What ')) return questionKey(question);
+  if (span.kind === 'date' && isPast.test(question) && !happensOnce.test(question)) return null;
+  const asked = `${questionKey(question)} ${normalise(circumstancesBefore(sentence, span))}`;
+  if (!question.startsWith('What ')) return asked;
   const unit = /^\S+ (.+)$/u.exec(span.text)?.[1];
-  return span.kind === 'quantity' && unit !== undefined ? `${questionKey(question)} ${normalise(unit)}` : null;
+  return span.kind === 'quantity' && unit !== undefined ? `${asked} ${normalise(unit)}` : null;
 }
+
+/** The longest of those that begin as the first one does. A date may have an "In what year" that others lack. */
+function mostSpecific([first, ...others]: readonly string[]): string | undefined {
+  const word = /^\S+/u.exec(first ?? '')?.[0] ?? '';
+  return others
+    .filter((question) => question.startsWith(`${word} `))
+    .reduce((longest, question) => (question.length > (longest?.length ?? 0) ? question : longest), first);
+}
+
+const isPast = /^\S+ (?:did|was|were) /u;
+/** A lamp is made once, but a race may be won, and a mill painted, in two years. */
+const happensOnce = new RegExp(
+  `\\b(?:${[
+    'born|die|founded|found|established|establish|created|create|made|make|built|build|constructed|construct',
+    'invented|invent|discovered|discover|designed|design|introduced|introduce|launched|launch',
+    'opened|open|closed|close|completed|complete|finished|finish|published|publish|released|release',
+    'written|write|composed|compose|signed|sign|begun|begin|started|start|ended|end',
+  ].join('|')})\\b`,
+  'u',
+);

@@ -52,3 +52,35 @@ test('what is said of "he", "she" or "it" is asked of nobody else', async () => 
   const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
   assert.ok(candidates.some(({ derived }) => derived.some((question) => question.includes('When did Ada Kell move'))));
 });
+
+test('a pronoun after "and" or "but" is not the one that its sentence opens with, unless both are of one kind', async () => {
+  const askedOf = async (sentences: string, answer: string): Promise<string[]> => {
+    const passage = `Ada Kell was born in Varn. ${sentences}`;
+    const { candidates, contradicted } = await findCandidates(passage, chunkPassage(passage, 1500));
+    assert.deepEqual(contradicted, [], sentences);
+    return candidates.filter(({ span }) => span.text === answer).flatMap(({ derived }) => derived);
+  };
+  for (const [sentences, answer] of [
+    ['She moved to Oslo in 1995, and he died in 1999.', '1999'],
+    ['She opened the Kettle Inn in 1950, and it closed in 1970.', '1970'],
+    ['The inn opened in 1950, and it closed in 1970.', '1970'],
+    ['She married Bo Lind in 1950, and he died in 1970. She died in 1990.', '1970'],
+    ['She moved to Oslo in 1950, and his brother died in 1970.', '1970'],
+    ['In 1950 she moved to Oslo, but they left in 1970.', '1970'],
+  ] as const)
+    assert.deepEqual(await askedOf(sentences, answer), [], sentences);
+  for (const [sentences, answer, question] of [
+    ['She moved to Oslo in 1950, and she died in 1970.', '1970', 'When did Ada Kell die?'],
+    ['She moved to Oslo in 1950, and her brother died in 1970.', '1970', "When did Ada Kell's brother die?"],
+    ['She married Bo Lind in 1950, and he died in 1970. She died in 1990.', '1990', 'When did Ada Kell die?'],
+    ['She married Otto Brandt in 1950, and he died in 1970.', '1970', 'When did Otto Brandt die?'],
+  ] as const)
+    assert.equal((await askedOf(sentences, answer))[0], question, sentences);
+});
+
+test('nothing is asked about a clause whose pronoun stands for nobody known', async () => {
+  const passage = 'Velona hired Ada Kell in 1999, but she left in 2003.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const left = candidates.find(({ span }) => span.text === '2003');
+  assert.deepEqual(left?.derived, []);
+});

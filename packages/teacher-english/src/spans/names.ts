@@ -16,6 +16,7 @@ const nameRun = new RegExp(
 export function findNames(sentence: TextRange, passage: string): Found[] {
   const firstLetter = sentence.text.search(/[\p{L}\p{N}]/u);
   const names: Found[] = [];
+  if (isInCapitals(sentence.text)) return names;
   for (const match of sentence.text.matchAll(nameRun)) {
     let [text] = match;
     let start = match.index;
@@ -40,11 +41,23 @@ export function findNames(sentence: TextRange, passage: string): Found[] {
   return names;
 }
 
-/** "SERVICE AGREEMENT": words of everyday English that are in capitals, as titles are. */
+/** "PETS ARE NOT ALLOWED IN THE ROOMS.": where all is in capitals, they mark no names. Fewer words may be a name. */
+function isInCapitals(text: string): boolean {
+  const capitals = text.match(/\p{Lu}/gu)?.length ?? 0;
+  const small = text.match(/\p{Ll}/gu)?.length ?? 0;
+  return capitals >= 9 * Math.max(small, 1) && (text.match(/\p{L}+/gu)?.length ?? 0) >= 5;
+}
+
+/** "SERVICE AGREEMENT", "DOGS ARE WELCOME": words of everyday English, or a statement, in capitals as titles are. */
 function isTitle(text: string): boolean {
   const words = text.split(/[\s-]/u);
-  return words.length > 1 && words.every((word) => /^\p{Lu}{3,}$/u.test(word) && isCommonWord(word));
+  if (words.length < 2 || !words.every((word) => /^\p{Lu}+$/u.test(word))) return false;
+  return (
+    words.some((word) => helperInCapitals.test(word)) || words.every((word) => word.length > 2 && isCommonWord(word))
+  );
 }
+
+const helperInCapitals = new RegExp(`^(?:${auxiliaries.toUpperCase()}|HAS|HAVE|NOT)$`, 'u');
 
 /** "Customers of " before "Juniper & Rook can": they are not called so. "Friends of Larkwood is" one name. */
 function crowdBefore(name: string, after: string): string {

@@ -275,3 +275,11 @@ test('a title in capitals is no name, and an abbreviation is one', () => {
     ['name NASA'],
   );
 });
+
+test('capitals mark no names where a sentence is all in capitals', () => {
+  const names = (text: string): string[] => spansOf(text).filter((span) => span.startsWith('name'));
+  assert.deepEqual(names('THE HARBOUR INN HAS 14 ROOMS. PETS ARE NOT ALLOWED IN THE ROOMS.'), []);
+  assert.deepEqual(names('The Harbour Inn is old. PETS ARE NOT ALLOWED.'), ['name Harbour Inn']);
+  assert.deepEqual(names('The HARBOUR INN of Varn is old.'), ['name HARBOUR INN of Varn']);
+  assert.deepEqual(names('We met ESA NASA HQ.'), ['name ESA NASA HQ']);
+});

@@ -8,15 +8,18 @@ const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
 /** A short month counts only before or after its day, since "Mar" is also a name. */
 const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
-/** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
+/** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "2 1/4", "1/2", "1.5", ".5", "3×10^8". */
 const digits = `(?:${[
+  '(?:\\d+(?:\\.\\d+)? ?[×x] ?)?10(?:\\^[-−]?\\d+|⁻?[¹²³⁰⁴-⁹]+)',
+  '\\d+ \\d+[/⁄]\\d+',
   '\\d{1,3}(?:\\.\\d{3})+,\\d{1,2}(?!\\d)',
   '\\d{1,2}(?:,\\d{2})+,\\d{3}(?!\\d)',
   "\\d{1,3}(?:[ ,'’]\\d{3}(?!\\d))+(?:\\.\\d+)?",
   '\\d+,\\d{1,2}(?!\\d)',
-  '\\d+/\\d+',
+  '\\d+[/⁄]\\d+',
   '(?:\\d+ ?)?[½¼¾⅓⅔⅛]',
   '\\d+(?:\\.\\d+)?',
+  '(?<![\\p{L}\\d.)])\\.\\d+',
 ].join('|')})`;
 const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
@@ -25,6 +28,12 @@ const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
 const inWords = `${small}(?!\\p{L})${magnitude}(?:(?<=hundred|thousand|million|billion) (?:and )?${small}(?!\\p{L})${magnitude})*`;
 const currency = '(?:(?<!\\p{L})(?:US|AU?|CA?|NZ|HK|S|R)(?=\\$))?[$€£¥₹]';
 const currencyCode = '(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW)';
+/** The first part of a value that is a sign: "−" in "−2.3 %", but not the dash of "5–10" or "mid-1990". */
+const sign = '(?:(?<![^\\s(])[-−–+±])?';
+/** The first number of "5-10", "2.5–3.5" or "54.2 ± 8.1", which is one value with the second. */
+const firstOfTwo = `${digits}(?:\\s?[%$€£¥₹])?[-–](?=[\\d.])|${digits} ?± ?(?=[\\d.])`;
+/** "1.2M", "3bn". */
+const amount = `${digits}(?:[kKmMbB](?![\\p{L}\\d])|\\s?(?:bn|mn|tn)\\b)?`;
 /** "20kg", "2.4GHz", "100km/h". */
 const gluedUnit = '(?:(?:°[CF]?|\\p{L}{1,4}(?:/\\p{L}{1,3})?[²³]?)(?![\\p{L}\\p{N}]))';
 /** "350k users", "3rd floor". */
@@ -53,7 +62,7 @@ const everyUnit =
 /** "120 x 80 cm", "30 cm x 20 cm x 10 cm", "5' x 8'". */
 const length =
   '(?: ?(?:[mck]?m|in|ft|yd|px|inch(?:es)?|feet|foot|yards?|pixels?|\\p{Ll}*met(?:re|er)s?)(?!\\p{L})|["\'″′])';
-const extent = `${digits}${length}?(?: ?[x×] ?${digits}${length}?){1,2}(?![\\p{L}\\d])`;
+const extent = `${digits}${length}?(?: ?[x×] ?(?!10[\\^⁻¹²³⁰⁴-⁹])${digits}${length}?){1,2}(?![\\p{L}\\d])`;
 /** "5 ft 11 in", "2 h 30 min", "3 lb 4 oz": one value in two units. */
 const compound = (units: string, parts: string): string => `\\d+ ?${units} ?\\d+(?:\\.\\d+)? ?${parts}`;
 const inParts = [
@@ -138,19 +147,31 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'money',
     new RegExp(
-      `(?:${currency}\\s?|\\b${currencyCode} )${digits}(?:[kKmMbB](?![\\p{L}\\d])|\\s?(?:bn|mn|tn)\\b)?${magnitude}`,
+      `${sign}(?:${currency}\\s?|\\b${currencyCode} )[-−]?${amount}(?:(?:[-–]| ?± ?)(?:${currency})?${amount})?${magnitude}`,
       'gu',
     ),
   ],
-  ['money', new RegExp(`(?<![\\p{L}\\d])${digits}${magnitude}\\s?(?:${currency}(?!\\d)|${currencyCode}\\b)`, 'gu')],
-  ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b|percentage points?\\b)`, 'gu')],
+  [
+    'money',
+    new RegExp(
+      `(?<![\\p{L}\\d])${sign}(?:${firstOfTwo})?${digits}${magnitude}\\s?(?:${currency}(?!\\d)|${currencyCode}\\b)`,
+      'gu',
+    ),
+  ],
+  [
+    'quantity',
+    new RegExp(
+      `(?<![\\p{L}\\p{N}_])${sign}(?:${firstOfTwo})?${digits}\\s?(?:%|percent\\b|per cent\\b|percentage points?\\b)`,
+      'gu',
+    ),
+  ],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
   ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
   ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])[-−±]?(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*(?:\\([A-Z]\\)(?!\\p{L}))?)?|${digits}${gluedUnit})`,
+      `(?<![\\p{L}\\d])(?:[-−±]|(?<![^\\s(])\\+)?(?:(?<!from )\\d+ to (?=\\d)|${firstOfTwo})?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³⁻¹⁴]*(?:\\([A-Z]\\)(?!\\p{L}))?)?|${digits}${gluedUnit})`,
       'giu',
     ),
   ],

@@ -58,3 +58,64 @@ test('no word is glued to a number that it does not belong to, nor a number to i
   assert.deepEqual(quantities('It is a 12-page leaflet.'), ['quantity 12-page']);
   assert.deepEqual(quantities('It needs 8 GB of memory, 3 Watts and 20 Euro.').slice(0, 1), ['quantity 8 GB']);
 });
+
+test('a number keeps its sign, its fraction, its power and its other end', () => {
+  for (const [text, span] of [
+    ['Growth was −2.3 %.', 'quantity −2.3 %'],
+    ['Growth was +2.3%.', 'quantity +2.3%'],
+    ['The loss was -$500.', 'money -$500'],
+    ['The balance is $-20.', 'money $-20'],
+    ['It has 6.022×10²³ mol⁻¹.', 'quantity 6.022×10²³ mol⁻¹'],
+    ['The loss was −500 €.', 'money −500 €'],
+    ['It takes 2 1/4 lb of butter.', 'quantity 2 1/4 lb'],
+    ['It has .5 mg in it.', 'quantity .5 mg'],
+    ['It costs $.50 each.', 'money $.50'],
+    ['It moves at 3×10^8 m/s.', 'quantity 3×10^8 m/s'],
+    ['It has 10⁸ cells.', 'quantity 10⁸ cells'],
+    ['It weighed 54.2 ± 8.1 kg.', 'quantity 54.2 ± 8.1 kg'],
+    ['It is right to ±5%.', 'quantity ±5%'],
+    ['The rate is 5-10%.', 'quantity 5-10%'],
+    ['The rate is 5%–10 %.', 'quantity 5%–10 %'],
+    ['It costs $5–$10.', 'money $5–$10'],
+    ['It costs $1.2-1.5 million.', 'money $1.2-1.5 million'],
+    ['It costs 5-10 €.', 'money 5-10 €'],
+    ['It costs 7,50–8,50 €.', 'money 7,50–8,50 €'],
+    ['It weighs 2.5–3.5 kg.', 'quantity 2.5–3.5 kg'],
+    ['It has 1,200-1,500 seats.', 'quantity 1,200-1,500 seats'],
+  ] as const)
+    assert.deepEqual(
+      spansOf(text).filter((found) => /\d/u.test(found)),
+      [span],
+      text,
+    );
+});
+
+test('a part of an expression that no pattern knows is no value', () => {
+  for (const text of ['It is 2+2 here.', 'It holds 2^6 cells.', 'It lost -1-2-$5.'])
+    assert.deepEqual(
+      spansOf(text).filter((found) => /^(?:quantity|money) /u.test(found)),
+      [],
+      text,
+    );
+});
+
+test('a hyphen or a dash that is no sign leaves a value as it is', () => {
+  for (const [text, spans] of [
+    ['It is a 3-year plan.', ['quantity 3-year']],
+    ['It is a 3–5-year plan.', ['quantity 3–5-year']],
+    ['It was on 2026-11-30.', ['date 2026-11-30']],
+    ['Dial 555-0142.', ['quantity 555-0142']],
+    ['It lasted 1990–1995.', ['date 1990', 'date 1995']],
+    ['It opens 9:00-17:00.', ['time 9:00', 'time 17:00']],
+    ['It won 3–1 in 2009.', ['quantity 3–1', 'date 2009']],
+    ['In mid-1990 it closed.', ['date 1990']],
+    ['The tank—20 litres—is here.', ['quantity 20 litres']],
+    ['It costs $5/month.', ['money $5']],
+    ['It was the 2019-20 season.', ['quantity 2019-20 season']],
+  ] as const)
+    assert.deepEqual(
+      spansOf(text).filter((found) => /\d/u.test(found)),
+      spans,
+      text,
+    );
+});

@@ -15,7 +15,13 @@ export function findValues(sentence: string): Found[] {
       const start = match.index + match[0].indexOf(inner);
       const isWhole = isFrequency(inner) || isFraction.test(inner) || isMeasure.test(inner);
       const text = kind === 'quantity' && !isWhole ? countOf(inner, sentence, start) : inner;
-      if (isCut(sentence, start, text) || isNumbering(sentence, start, text)) return [];
+      const isAmount = kind === 'quantity' || kind === 'money';
+      if (
+        isCut(sentence, start, text) ||
+        (isAmount && isEndOfAmount(sentence, start, text)) ||
+        isNumbering(sentence, start, text)
+      )
+        return [];
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence, match.index, text)) return [];
       return kind === 'quantity' && !worthAsking(text) ? [] : [{ kind, start, text, isSubject: false }];
     }),
@@ -77,6 +83,19 @@ function isCut(sentence: string, start: number, value: string): boolean {
   const after = /^(?:[\p{L}\p{N}½¼¾⅓⅔⅛]|[.,:/]\d)/u.test(sentence.slice(start + value.length));
   return before || (after && /\d$/u.test(value));
 }
+
+/**
+ * The "2.3" in "−2.3", the "8" in "10^8" and the "5 €" in "5 €–10 €", where no pattern knows the whole. The hyphen in
+ * "semi-20" or the dash after a word is no sign, and a year or an hour says something alone.
+ */
+function isEndOfAmount(sentence: string, start: number, value: string): boolean {
+  const before = sentence.slice(Math.max(0, start - 2), start);
+  const after = sentence.slice(start + value.length, start + value.length + 4);
+  return signBefore.test(before) || (/[\d%\p{Sc}kKmMbB]$/u.test(value) && signAfter.test(after));
+}
+
+const signBefore = /(?:[+^⁄−\p{Sc}]|[±×] ?|(?:^|[\s([\d%°\p{Sc}])[-–]|(?:^|[^\p{L}\d.)])\.)$/u;
+const signAfter = /^(?:[\^⁄]| ?[±×] ?[\d.]|[-–−+]\p{Sc}?\d)/u;
 
 /**
  * "12" in "Children under 12 pay 3 euros". A word before a measure or another thing is no unit, unless it is a known

@@ -45,6 +45,14 @@ test('headings, paragraphs, lists and definitions are Markdown; scripts are noth
   );
 });
 
+test('what is crossed out is nothing', () => {
+  for (const name of ['del', 's', 'strike']) {
+    const price = `<${name}>$299</${name}> <ins>$249</ins>`;
+    assert.equal(withoutHtml(`<p>It costs ${price}.</p><p>${price}</p>`), 'It costs $249.\n\n$249');
+    assert.equal(withoutHtml(`<ul><li>Price: ${price}</li></ul>`), '- Price: $249');
+  }
+});
+
 test('what is no block of HTML stays to the last character', () => {
   const line = fc.stringMatching(/^[A-Za-z0-9<>&;"=/ .!?-]{0,60}$/u);
   fc.assert(

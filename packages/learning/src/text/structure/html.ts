@@ -8,7 +8,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 /** Turns HTML elements into Markdown. Code, and a text without a block element, stays to the last character. */
 export function withoutHtml(text: string): string {
-  if (!hasBlock(text) || text.includes(hidden)) return text;
+  if (!hasBlock(text) || text.includes(hidden) || text.includes(gone)) return text;
   const shown = text.replace(new RegExp(code, 'gu'), (found) => found.replaceAll('<', hidden));
   try {
     return asMarkdown(shown).replaceAll(hidden, '<');
@@ -18,8 +18,9 @@ export function withoutHtml(text: string): string {
   }
 }
 
-/** A character that means nothing by itself. */
+/** Characters that mean nothing by themselves. `gone` stands where words were crossed out. */
 const hidden = '\uE001';
+const gone = '\uE003';
 
 const blockNames = 'table|ul|ol|dl|p|div|h[1-6]|section|article|body|html|main|details|pre|blockquote|tr|li|td';
 
@@ -38,6 +39,7 @@ function asMarkdown(source: string): string {
   return childNodes
     .map((node) => blockOf(node, context))
     .join('')
+    .replace(/(?<![^\n])\uE003 ?| ?\uE003/gu, '')
     .replace(/\n{3,}/gu, '\n\n')
     .trim();
 }
@@ -73,10 +75,10 @@ interface Context {
 /** Nobody nests elements deeper. Deeper ones become their words. */
 const maxDepth = 100;
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/u));
-const left = words('script style template head title noscript iframe svg math object select');
-const inline =
-  words(`a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp
-  small span strike strong sub sup time tt u var wbr button`);
+const left = words('script style template head title noscript iframe svg math object select del s strike');
+const crossedOut = words('del s strike');
+const inline = words(`a abbr acronym b bdi bdo big cite code data dfn em font i img input ins kbd label mark q samp
+  small span strong sub sup time tt u var wbr button`);
 const blocks =
   words(`address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption
   figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody td tfoot
@@ -84,7 +86,8 @@ const blocks =
 
 function blockOf(node: Node, context: Context): string {
   if (defaultTreeAdapter.isTextNode(node)) return textOf(node, context);
-  if (!defaultTreeAdapter.isElementNode(node) || left.has(node.tagName)) return '';
+  if (!defaultTreeAdapter.isElementNode(node)) return '';
+  if (left.has(node.tagName)) return crossedOut.has(node.tagName) ? gone : '';
   if (context.depth >= maxDepth) return ` ${wordsOf(node)} `;
   const name = node.tagName;
   const isKnown = inline.has(name) || blocks.has(name);
