@@ -80,7 +80,7 @@ test('a question is answered by its passage, does not give its answer away, and 
         answers.some((answer) => containsWords(passage, answer)),
         `${where} is answered by the passage`,
       );
-      assert.equal(new Set(answers.map(normalise)).size, answers.length, `${where} has each answer once`);
+      assert.equal(new Set(answers).size, answers.length, `${where} has each answer once`);
       const [first = '', second = ''] = phrasings;
       assert.ok(
         ![first, second].some((phrasing) => containsWords(phrasing, answers[0] ?? '')),
