@@ -11,7 +11,8 @@ test('marks of footnotes are no part of a sentence, and cut none', () => {
     'The Tarn 3 was launched in 2019.[1][2] It weighs 8.4 kg[a].[3][note 2] It was designed by Otto Kell[b] in Varn.',
     'The Tarn 3 was launched in 2019[1]. It weighs 8.4 kg.[^2] It was designed by Otto Kell[^3] in Varn.[^4]',
     'The Tarn 3 was launched in 2019.¹ It weighs 8.4 kg.²³ It was designed by Otto Kell in Varn.¹²',
-    'The Tarn 3 was launched in 2019.&#91;1&#93; It weighs 8.4 kg.[citation needed] It was designed by Otto Kell in Varn.',
+    'The Tarn 3 was launched in 2019.&#91;1&#93; It weighs 8.4 kg.[citation needed] ' +
+      'It was designed by Otto Kell in Varn.',
   ])
     assert.deepEqual(
       sentencesOf(plainText(passage)).map(({ text }) => text),

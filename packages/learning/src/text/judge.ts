@@ -9,9 +9,9 @@ import { sentencesOf } from './sentences.js';
  * accepted answer stand in it in one run; it is the end of an accepted answer, and most of it ("Maza" for "the activist
  * Maza"); or it has the numbers of one ("2 %" for "just over 2 %").
  *
- * What begins with "yes" or "no" gives that. A clause that denies something gives no answer, unless the question denies
- * something too. The clauses before it may, and so may the sentences beside it. Of 330 answers judged by hand, this
- * function judges 7 differently (`fixtures/judgements.jsonl`); a comparison word for word, 93.
+ * A reply that begins with "yes" or "no" gives that answer. A clause that denies something gives no answer, unless the
+ * question denies something too. The clauses before it may, and so may the sentences beside it. Of 330 answers judged
+ * by hand, this function judges 7 differently (`fixtures/judgements.jsonl`); a comparison word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer) || sameAnswer(respelled(given), respelled(answer)))) {

@@ -92,7 +92,7 @@ describe('what operators do about jobs', () => {
     await assertLedger();
   });
 
-  it('lets an operator see the tokens of finished phases, and of calls to a teacher that are in no phase yet', async () => {
+  it('shows an operator the tokens of finished phases, and of calls to a teacher in none yet', async () => {
     const id = await admit('internalization');
     const job = await claimed('internalization');
     const usage = { input_tokens: 39_000, output_tokens: 10, cached_input_tokens: 0, training_tokens: 8_000 };

@@ -87,6 +87,15 @@ const phone = [
 export const phonePattern = new RegExp(`^(?:${phone}|\\d{3}-\\d{4})$`, 'u');
 const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
 
+/** The sign of a number, and the other end of a range. */
+const ahead = `(?:[-−±]|(?<![^\\s(])\\+)?(?:(?<!from )\\d+ to (?=\\d)|${firstOfTwo})?`;
+const counted = `(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})`;
+const ofUnit = '(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra)';
+/** "kilometres", "square metres", "mg/l": the unit or the thing behind a number. */
+const thing = `(?:[ -](?:${ofUnit} )?(?:\\p{Ll}|°)[\\p{L}°/²³⁻¹⁴]*(?:\\([A-Z]\\)(?!\\p{L}))?)?`;
+/** The other end of "$5–$10". */
+const secondAmount = `(?:(?:[-–]| ?± ?)(?:${currency})?${amount})?`;
+
 /** The order matters: later patterns leave alone what earlier ones took. */
 export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', new RegExp(`(?<![\\p{L}\\d.,:/'’-])${measure}`, 'gu')],
@@ -146,10 +155,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', new RegExp(`(?<!and )\\b${fraction}(?= of\\b|[.,;:!?)]|$)`, 'giu')],
   [
     'money',
-    new RegExp(
-      `${sign}(?:${currency}\\s?|\\b${currencyCode} )[-−]?${amount}(?:(?:[-–]| ?± ?)(?:${currency})?${amount})?${magnitude}`,
-      'gu',
-    ),
+    new RegExp(`${sign}(?:${currency}\\s?|\\b${currencyCode} )[-−]?${amount}${secondAmount}${magnitude}`, 'gu'),
   ],
   [
     'money',
@@ -168,13 +174,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
   ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
   ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],
-  [
-    'quantity',
-    new RegExp(
-      `(?<![\\p{L}\\d])(?:[-−±]|(?<![^\\s(])\\+)?(?:(?<!from )\\d+ to (?=\\d)|${firstOfTwo})?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³⁻¹⁴]*(?:\\([A-Z]\\)(?!\\p{L}))?)?|${digits}${gluedUnit})`,
-      'giu',
-    ),
-  ],
+  ['quantity', new RegExp(`(?<![\\p{L}\\d])${ahead}(?:${counted}${thing}|${digits}${gluedUnit})`, 'giu')],
 ];
 
 /** "twice", "once a week", "three times" say how often. */
