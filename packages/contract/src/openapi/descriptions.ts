@@ -173,7 +173,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Job.result': 'By kind, once there is one. Not every result has `text`, and not every unsuccessful job a candidate.',
   'Job.error': 'Why a job did not succeed; distinct from the error of an HTTP response.',
   'Job.error.code':
-    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base. `adapter_unavailable`: the files could not be fetched from where they are kept; nothing is charged, and the same request under another idempotency key may succeed later. `base_model_changed`: the base model of the service was changed after the job was admitted. `cancelled`: an operator of the service ended the job; nothing is charged.',
+    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base. `adapter_unavailable`: the files could not be fetched from where they are kept; nothing is charged, and the same request under another idempotency key may succeed later. `base_model_changed`: the base model of the service was changed after the job was admitted. `cancelled`: an operator of the service ended the job; nothing is charged. `receipt_missing`, `receipt_inconsistent`: what is owed for work done elsewhere is not known; the job keeps this code when an operator has settled it.',
   'InferenceResult.text': 'The answer; empty when there are only calls.',
   'InferenceResult.finish_reason': '`length`: the output ceiling was reached, and the answer may be cut off.',
   'InferenceResult.tool_calls': 'With `finish_reason` `tool_calls`.',

@@ -83,8 +83,8 @@ async function saveVersions(
   const { versions, base_model_hash, active_version_id } = description;
   await holdTenant(trx, { project_id, tenant_id });
   const route = await findOrCreateSubject(trx, { project_id, tenant_id, name });
-  // Locked before the project's accounts, see `activateVersion`.
-  await lockRouting(trx, route.id);
+  // Locked before the project's accounts, see `activateVersion`. What was active before the lock may be so no longer.
+  const routing = await lockRouting(trx, route.id);
   // Whether the file was imported into this subject before.
   const there = await findRetainedOf(
     trx,
@@ -97,7 +97,7 @@ async function saveVersions(
   let activated: string | null = null;
   for (const version of versions) {
     const parent = imported.find(({ exported_id }) => exported_id === version.parent_version_id)?.id ?? null;
-    const activate = version.id === active_version_id && route.active_version_id === null;
+    const activate = version.id === active_version_id && routing.active_version_id === null;
     const saved = await saveImported(trx, version, {
       project_id,
       tenant_id,

@@ -16,14 +16,17 @@ export async function lockSubject(trx: Transaction<Database>, subject: SubjectNa
   return found ?? null;
 }
 
-/** Locks the row of a subject against activations until the transaction ends. */
-export async function lockRouting(trx: Transaction<Database>, subjectRef: string): Promise<void> {
-  await trx
+/** Locks the row of a subject against activations until the transaction ends, and says which version is active then. */
+export async function lockRouting(
+  trx: Transaction<Database>,
+  subjectRef: string,
+): Promise<Pick<SubjectRoute, 'active_version_id'>> {
+  return trx
     .selectFrom('subjects')
-    .select('id')
+    .select('active_version_id')
     .where('id', '=', subjectRef)
     .modifyEnd(sql`for no key update`)
-    .execute();
+    .executeTakeFirstOrThrow();
 }
 
 function subjectOfName(db: Kysely<Database>, { project_id, tenant_id, name }: SubjectName) {
