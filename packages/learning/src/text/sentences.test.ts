@@ -65,6 +65,22 @@ test('small letters behind a number are a unit, and no title', () => {
   assertSplit('The sheet has 3 col.', 'Rows are free.');
 });
 
+test('a capital behind a number is a unit, and behind a year an initial', () => {
+  assertSplit('It boils at 373 K.', 'Salt water boils later.', 'The lamp takes 60 W.', 'Nora built it.');
+  assertSplit('In 1942 W. Kell sold it.', 'It was Model 3 of K. Silva.');
+});
+
+test('what stands before a price, a number or a code goes on with it', () => {
+  assertSplit('It costs $20 (excl. VAT) or $24 (incl. VAT).', 'Ask ext. 214, or Tel. +47 22 55 01.');
+  assertSplit('It is model no. KL-7 of lot no. A12.', 'The answer was no.', 'Alva left.');
+  assertSplit('The call is at 6 p.m. ET, or 11 p.m. GMT.', 'It ends at 8 p.m.', 'Eva leaves then.');
+});
+
+test('"…" ends a sentence before a capital, as "..." does', () => {
+  assertSplit('She waited…', 'Nobody came.', '“So it goes…”', 'He left.');
+  assertSplit('She waited… and waited.');
+});
+
 test('the day goes on with the time before it', () => {
   for (const day of ['Tuesday', 'March 3', 'Sept. 3', '3 May'])
     assertSplit(`It begins at 5 p.m. ${day} in Varn, and at 9 A.M. ${day} in Holm.`);

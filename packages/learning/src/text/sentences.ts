@@ -20,12 +20,12 @@ const titles = new Set([...ofPersons, ...ofOffices, 'al', 'mio']);
 /** "Dr. No" and "Gov. Will Hale" are names, though such words carry grammar elsewhere. */
 const alsoNames = new Set(words('an do may no so who will'));
 /** Something always follows them. */
-const neverLast = new Set(words('vs approx e.g i.e cf bzw ca vgl'));
+const neverLast = new Set(words('vs approx e.g i.e cf incl excl bzw ca vgl'));
 /** "Sept. 12, 2019". */
 const months = new Set(words('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec'));
 /** "No. 5" and "vol. 2". "Was it his? No. 20 people saw it." is an exception, and rarer. */
 const beforeNumbers = new Set(
-  words('no nos nr fig figs vol vols pp art sec ch eq abb abs kap bd ziff ver rev gen col min max tel apt bldg'),
+  words('no nos nr fig figs vol vols pp art sec ch eq abb abs kap bd ziff ver rev gen col min max tel ext apt bldg'),
 );
 /** No initials, and they often end a sentence. */
 const oftenLast = new Set(['A.M', 'P.M', 'A.D', 'B.C', 'B.C.E', 'C.E', 'D.C']);
@@ -41,7 +41,12 @@ const beforeCode = /(?=`[^`\n]+`)(?<=[\p{L}`'"’”)\]%][.!?]\s+)/u;
  * (51 cm) wide". The digit is looked for first, like code.
  */
 const beforeDigit = /(?=["“]?\p{Sc}?\d)(?<=[\p{L}\p{N}\p{Sc}%°)\]][.!?]["”')]?\s+)/u;
-const opensWithNumber = /^["“]?\p{Sc}?\d/u;
+const opensWithNumber = /^["“]?[\p{Sc}+]?\d/u;
+/** "KL-7", "A12". */
+const opensWithCode = /^\p{Lu}{1,4}-?\d/u;
+
+/** To Unicode, "..." ends a sentence, and "…" does not. */
+const behindEllipsis = /(?=["“‘]?\p{Lu})(?<=…["”’)]?\s+)/u;
 
 /**
  * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
@@ -70,7 +75,8 @@ export function sentencesOf(text: string): TextRange[] {
 function segmentsOf(text: string): string[] {
   return [...sentenceSegmenter.segment(text)]
     .flatMap(({ segment }) => segment.split(beforeCode))
-    .flatMap((segment) => segment.split(beforeDigit));
+    .flatMap((segment) => segment.split(beforeDigit))
+    .flatMap((segment) => segment.split(behindEllipsis));
 }
 
 /** "2. " before "Mix the flour.", but not the answer in "How many? 7. The rest left." */
@@ -109,18 +115,20 @@ function endsInAbbreviation(segment: string, rest: string): boolean {
   if (last === undefined) return false;
   const lower = last.toLowerCase();
   if (neverLast.has(lower)) return true;
-  if (/^[ap]\.m$/u.test(lower) && opensWithDay.test(rest)) return true;
+  if (/^[ap]\.m$/u.test(lower) && (opensWithDay.test(rest) || opensWithTimeZone.test(rest))) return true;
   // "20 ms. It stores …" and "5 m. A. Silva …" are two sentences.
   const isUnit = /\d\s*(?:\p{Ll}+|\p{L})\.[ \t]*$/u.test(segment);
   if (opensWithNumber.test(rest)) {
     const isLabel = beforeNumbers.has(lower) || /^\p{L}$/u.test(last);
     return months.has(last) || (isLabel && !isUnit) || isMeasure(segment, rest);
   }
+  if (beforeNumbers.has(lower) && !isUnit && opensWithCode.test(rest)) return true;
   if (/^\p{Ll}$/u.test(last) && /^\p{L}\./u.test(rest) && !isUnit) return true;
   const next = firstWord(rest);
   if (titles.has(lower)) return !isUnit && (!isFunctionWord(next) || alsoNames.has(next.toLowerCase()));
   const areInitials = /^\p{Lu}(?:\.\p{Lu})*$/u.test(last) && !oftenLast.has(last);
-  return areInitials && !persons.has(next.toLowerCase()) && (next.length === 1 || !isFunctionWord(next));
+  if (!areInitials || endsInUnitOfOneLetter.test(segment) || persons.has(next.toLowerCase())) return false;
+  return next.length === 1 || !isFunctionWord(next);
 }
 
 const monthNames = words('January February March April May June July August September October November December');
@@ -130,6 +138,11 @@ const opensWithDay = new RegExp(
   `^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\\b|${month}\\.? \\d|\\d{1,2} ${month})`,
   'u',
 );
+
+/** "373 K." and "60 W.", but not the initial in "In 1942 W. Kell". */
+const endsInUnitOfOneLetter = /(?:^|[^\d.,])(?!(?:1\d|20)\d\d\s)[\d.,]*\d\s?[CFKVW]\.[ \t]*$/u;
+
+const opensWithTimeZone = /^(?:[ECMP][SD]?T|GMT|UTC|BST|CES?T|WES?T|EES?T|IST|JST)\b/u;
 
 /** "5 ft. 3 in." */
 function isMeasure(segment: string, rest: string): boolean {

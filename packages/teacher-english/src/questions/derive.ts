@@ -30,7 +30,12 @@ function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], conte
   const { subject, predicateStart } = statement;
   const others = spans.filter((other) => other.start !== span.start).map((other) => escapeForPattern(other.text));
   const finish = (questions: readonly string[]): string[] => [
-    ...new Set(questions.map((question) => withoutAliases(tidy(question), context.aliases))),
+    ...new Set(
+      questions
+        // "Who was the mill built not by but by?" asks nothing.
+        .filter((question) => !/\b(?:not|never|no longer)\b.* but\b/u.test(question))
+        .map((question) => withoutAliases(tidy(question), context.aliases)),
+    ),
   ];
   if (from < 0) {
     if (span.kind === 'date' && /^(?:After|Before|Until) /u.test(aside)) return [];
@@ -41,7 +46,8 @@ function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], conte
     return isWholeSubject(text, from, span, statement) ? finish(subjectQuestions(text, span, statement)) : [];
   }
   const before = ownPredicate(text.slice(predicateStart, from).trim());
-  if (/(?:^|\s)(?:and|or)$|[,;:]$/u.test(before)) return [];
+  // "Ada Kell succeeded Bo Lind, who retired in 2019" does not say when she did.
+  if (/(?:^|\s)(?:and|or)$|[,;:]$|, (?:who|which|whose) [^,;:]*$/u.test(before)) return [];
   const after = (
     /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
   ).trim();

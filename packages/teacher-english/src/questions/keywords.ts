@@ -5,6 +5,7 @@
  * tie the answer to the words that questions about it share rather than to one wording.
  */
 import { containsWords, isFunctionWord, negated, normalise, wordTokens, type TextRange } from '@engraft/learning/parts';
+import { isInClause } from './neededWords.js';
 import { openingsOf } from './openings.js';
 import type { Span } from '../spans/spans.js';
 import { baseFormOf } from '../english/verbs.js';
@@ -53,7 +54,7 @@ export function keywordQuestions(
     if (isTaken) return [];
     // "When open Sorrel Park?" must not be answered with the days on which it is closed.
     if (negated.test(word.text))
-      return isInClause(word, sentence, span) ? [{ at: word.start, text: word.text, chance: 1 }] : [];
+      return isInClause(word.start, sentence, span) ? [{ at: word.start, text: word.text, chance: 1 }] : [];
     if (isFunctionWord(word.text)) return [];
     return [{ at: word.start, text: index === 0 ? word.text.toLowerCase() : word.text, chance: chanceAt(index) }];
   });
@@ -90,15 +91,6 @@ export function keywordQuestions(
     if (!tells(question)) questions.set(normalise(question), question);
   }
   return [...questions.values()];
-}
-
-const clauseBreak =
-  /[,;:()]|\b(?:but|while|whereas|because|although|though)\b|\band (?=(?:is|are|was|were|has|had|can|will|\p{Ll}+(?:s|ed)) )/u;
-
-/** Whether no other clause begins between the word and the span. */
-function isInClause(word: Word, sentence: TextRange, span: Span): boolean {
-  const [from, to] = word.start < span.start ? [word.start, span.start] : [span.end, word.start];
-  return !clauseBreak.test(sentence.text.slice(from - sentence.start, to - sentence.start));
 }
 
 function wordsOf(sentence: TextRange): Word[] {

@@ -31,7 +31,9 @@ import { partWith, type Context } from './clauses.js';
 import { inDocument, isHouseNumber, isShoutedTitle, topicsOf, withAddresses } from './documentProse.js';
 import { keywordQuestions } from './keywords.js';
 import { holdersNamed, withCodes, withHolders, type Holders } from './namesInDocument.js';
+import { hasAll, neededWords } from './neededWords.js';
 import type { Template } from './relations/relation.js';
+import { isMeantFor, relativeWith, type IsMeant } from './saidOf.js';
 import { cuedIn, relationsOf } from './templates.js';
 import { toldCandidate } from './toldCandidate.js';
 import { namesOf, type WholePassage } from './wholePassage.js';
@@ -153,8 +155,11 @@ export class SentenceReader {
     const derived = isDocument
       ? inDocument(sentence, span, spans, this.#context, this.#stated)
       : deriveQuestions(sentence, span, spans, this.#context);
-    const subjects = askedAbout(sentence, span, spans, this.#context, this.passage);
+    const isMeant = isMeantFor(sentence, span, spans, this.#context);
+    const subjects = askedAbout(sentence, span, spans, this.#context, this.passage, isMeant);
     const features = salienceFeatures(span, sentence, spans, view);
+    const needed = neededWords(sentence, span);
+    const isSaid = (question: string): boolean => hasAll(question, needed);
     return {
       chunk,
       sentence,
@@ -164,9 +169,12 @@ export class SentenceReader {
         derived.map((question) => withFullNames(question, fullNames)),
         holders,
         span.text,
-      ),
-      relations: relationsOf(cued, sentence, span, subjects),
-      keywords: this.#keywords(read, span, subjects),
+      ).filter(isSaid),
+      relations: relationsOf(cued, sentence, span, subjects).flatMap(({ name, questions }) => {
+        const said = questions.filter(isSaid);
+        return said.length === 0 ? [] : [{ name, questions: said }];
+      }),
+      keywords: this.#keywords(read, span, subjects, isMeant).filter(isSaid),
       tabled: null,
       stated: this.#stated,
       document: isDocument ? { title } : null,
@@ -176,15 +184,23 @@ export class SentenceReader {
     };
   }
 
-  #keywords(read: ReadSentence, span: Span, subjects: readonly string[]): readonly string[] {
+  #keywords(read: ReadSentence, span: Span, subjects: readonly string[], isMeant: IsMeant): readonly string[] {
     const { isDocument, title } = this.passage;
     const { sentence: whole, spans: all, names } = read;
     // Words of another clause ask for that one's value.
-    const sentence = isDocument ? partWith(whole, span, all, this.#context) : whole;
+    const sentence = isDocument
+      ? partWith(whole, span, all, this.#context)
+      : (relativeWith(whole, span, all)?.clause ?? whole);
     const spans = all.filter(({ start, end }) => start >= sentence.start && end <= sentence.end);
     const around = { stated: this.#stated, section: this.#section, title };
     const topics = isDocument ? topicsOf(sentence, span, spans, around) : [];
-    const nearby = nearbyNames(sentence, names, span.text, subjects, this.#earlierNames);
+    const nearby = nearbyNames(
+      sentence,
+      names.filter(isMeant),
+      span.text,
+      subjects,
+      this.#earlierNames.filter(isMeant),
+    );
     const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
     const mentioned = topics.length > 0 ? topics : nearby;
     return keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
@@ -211,6 +227,7 @@ function askedAbout(
   spans: readonly Span[],
   context: Context,
   { fullNames, introduced, isDocument, holders }: WholePassage,
+  isMeant: IsMeant,
 ): string[] {
   const { antecedent, aliases, protagonist } = context;
   const statement = takeStatementApart(sentence, spans, antecedent);
@@ -219,8 +236,10 @@ function askedAbout(
   // A document's prose is about many things, and not about what its title names or who has a part in it.
   if (isDocument) return subject !== null && isOwnName(subject, holders) ? [subject] : [];
   const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
-  const subjects = [subject, protagonist, name?.text ?? null, ...introduced]
+  const head = relativeWith(sentence, span, spans)?.head ?? null;
+  const subjects = [head, subject, protagonist, name?.text ?? null, ...introduced]
     .filter((text) => text !== null)
+    .filter(isMeant)
     .map((text) => withFullNames(text, fullNames));
   const different = subjects.filter(
     (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),

@@ -44,6 +44,11 @@ export function personMeant(text: string, { subject, others, protagonist }: Ment
   return possible.length === 0 || isSurely ? subject : null;
 }
 
+/** Whether "it" cannot mean the name: "Mayor Philippa Osei", but not "Victoria Station". */
+export function isSurelyPerson(name: string): boolean {
+  return isPersonName(name) && isCalledAsPeopleAre(name);
+}
+
 /** True for "Philippa Osei", but not for "Velona" or "Sorrel Park". */
 function isCalledAsPeopleAre(name: string): boolean {
   const last = /^\p{Lu}\S*(?: \p{Lu}\S*)? (\p{Lu}[\p{L}'’-]+)$/u.exec(name)?.[1];

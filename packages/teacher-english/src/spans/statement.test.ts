@@ -70,3 +70,16 @@ test('a name is given in full as a word, and not inside others', () => {
   assert.equal(withFullNames('When did Berg move to Bergen?', names), 'When did Marta Berg move to Bergen?');
   assert.equal(withFullNames("Marta Berg's sister met Berg.", names), "Marta Berg's sister met Marta Berg.");
 });
+
+test('a life is not about a town that it names often', () => {
+  const life =
+    'Clara Holt was born in Varn in 1871. In 1890 she moved to Halden. In 1899 she came back to Varn. She died in Varn.';
+  assert.equal(protagonist(life), 'Clara Holt');
+  assert.equal(protagonist('In Varn lived Clara Holt. There she built boats.'), 'Clara Holt');
+  assert.equal(protagonist('Behind the Marl Mill lived Clara Holt. There she built boats.'), 'Clara Holt');
+  assert.equal(
+    protagonist('Few in Halden had heard of Orlan Vekk before he swam the Marl Strait. He was a baker.'),
+    'Orlan Vekk',
+  );
+  assert.equal(protagonist('Varn lies in Marl. In Varn people row. Boats lie in Varn. Ada Kell rows.'), 'Varn');
+});

@@ -1,4 +1,4 @@
-import { escapeForPattern, isFunctionWord, type TextRange } from '@engraft/learning/parts';
+import { escapeForPattern, isFunctionWord, isPersonName, type TextRange } from '@engraft/learning/parts';
 import { isTime } from '../english/grammar.js';
 import type { Span } from './spans.js';
 import { irregularPasts } from '../english/verbs.js';
@@ -6,7 +6,7 @@ import { irregularPasts } from '../english/verbs.js';
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
 const helper = `(?:${auxiliaries}|has|had|have)`;
 const determiner = '(?:The|A|An|One|Our|My|His|Her|Its|Their|Every|Each|This|That)';
-const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
+export const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
 export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
 const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herself|themselves|him|her|them|his|its|their|only|about|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|every|after|until|${preposition}) )`;
 
@@ -84,11 +84,21 @@ export function subjectName(sentence: TextRange, spans: readonly Span[]): string
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
   const count = (text: string): number => passage.split(text).length - 1;
+  // A life leads through places, and is about none of them.
+  const isLife = /\b(?:he|she)\b/iu.test(passage);
+  const visits = (name: string): number =>
+    isLife && !isPersonName(name)
+      ? [...passage.matchAll(new RegExp(`${placed}${escapeForPattern(name)}`, 'gu'))].length
+      : 0;
   // "The kettle" also mentions the Brindle Kettle.
   const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
   const beginning = opening.replace(/^\s*(?:The )?/u, '');
   const mentions = (name: string): number =>
-    count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0) + (beginning.startsWith(name) ? 1 : 0);
+    count(name) -
+    visits(name) +
+    count(noun(name)) +
+    (opening.includes(name) ? 1 : 0) +
+    (beginning.startsWith(name) ? 1 : 0);
   const goesOn = goesOnWith(passage);
   const weights = [...new Set(names)].map((name) => mentions(name) + standing(name, opening, goesOn) / 10);
   const best = [...new Set(names)][weights.indexOf(Math.max(...weights))];
@@ -98,12 +108,23 @@ export function protagonistOf(passage: string, names: readonly string[]): string
   return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
 }
 
+/** The words before the name of a place where something happens. */
+const placed = '\\b(?:[Ii]n|[Aa]t|[Nn]ear|[Ff]rom|[Tt]o|[Ii]nto|[Oo]ff|[Aa]cross)(?: the)? ';
+
+/** "She moved" and "In 1890 she moved" in the second sentence. */
+const goesOnWithPerson = new RegExp(
+  '^[^.!?]*[.!?]["”)]?\\s+' +
+    '(?:(?:In|At|On|From|After|Since|For|There|Then|Later|Soon)\\b[^.!?,]{0,30},? ?)?' +
+    '\\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\\b',
+  'u',
+);
+
 /**
  * The topic of the sentences after the first one: "He" or "She" in the second means a person, "It" in any and no
  * person means a thing.
  */
 function goesOnWith(passage: string): 'person' | 'thing' | null {
-  if (/^[^.!?]*[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage)) return 'person';
+  if (goesOnWithPerson.test(passage)) return 'person';
   return /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage) ? 'thing' : null;
 }
 

@@ -18,6 +18,7 @@ import { formOf, isOf, type FormOrigin } from '../forms.js';
 import type { Candidate, Candidates } from '../questions/candidates.js';
 import { mentionOf } from '../questions/contradictions.js';
 import { isOfItsWords } from '../questions/documentProse.js';
+import { hasAll, neededWords } from '../questions/neededWords.js';
 import type { Relation } from '../questions/templates.js';
 import type { ToldQuestions } from '../questions/toldQuestions.js';
 import { rules } from '../rules.js';
@@ -43,6 +44,8 @@ interface Draft {
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
   readonly about: string;
+  /** Those of a cell need none. */
+  readonly needed: readonly RegExp[];
   readonly document: Candidate['document'];
   readonly forms: Map<string, Form>;
 }
@@ -59,7 +62,8 @@ export async function teach(
 ): Promise<Fact[]> {
   const { enoughForms } = lesson.recipe.teaching;
   const drafts = candidates.map(({ chunk, sentence, span, stated, ...rest }): Draft => {
-    const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, forms: new Map() };
+    const needed = rest.tabled === null ? neededWords(sentence, span) : [];
+    const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, needed, forms: new Map() };
     if (stated !== null) addForm(draft, stated, 'stated');
     if (draft.tabled !== null) addToldForms(draft, draft.tabled);
     return draft;
@@ -145,6 +149,7 @@ async function askForLists(
         relations: [],
         keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
+        needed: neededWords(sentence, placeOf(answer, sentence)),
         document: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.document ?? null,
         forms: new Map(),
       };
@@ -166,6 +171,11 @@ function sentenceOf(chunk: Chunk, question: string, answer: string): TextRange |
     if (best === null || shared > best.shared) best = { sentence, shared };
   }
   return best?.sentence ?? null;
+}
+
+function placeOf(answer: string, { start, text }: TextRange): { readonly start: number; readonly end: number } {
+  const at = start + Math.max(0, text.toLowerCase().indexOf(answer.toLowerCase()));
+  return { start: at, end: at + answer.length };
 }
 
 /** Asks for one rephrasing of every fact, of one of its forms in turn. False if none was affordable. */
@@ -207,6 +217,8 @@ function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: stri
   // About a document a small teacher asks much that has nothing to do with the sentence.
   const isOwn = draft.document !== null && (origin === 'asked' || origin === 'listed' || origin === 'rephrased');
   if (isOwn && !isOfItsWords(question, draft.about, draft.document.title)) return;
+  // A question of the passage itself stands as its author put it.
+  if (origin !== 'stated' && !hasAll(question, draft.needed)) return;
   if (isQuestion(question, draft.answer) && namesOnly(question, draft.about)) {
     const key = questionKey(question);
     if (!draft.forms.has(key))
