@@ -197,6 +197,10 @@ test('what is wrong is named by file and field, with what is allowed', async () 
       /training\.questions_per_sentence: is for the teachers "model" and "both" only/,
     ],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
+    [
+      { teacher: 'model', training: { answers_with: 'either' } },
+      /training\.answers_with: "either" is for the teacher "both" only/,
+    ],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
     [{ teacher: 'english', training: 8 }, /training: must be a JSON object with answers_with, rank/],
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
@@ -206,5 +210,20 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     ],
   ] as const) {
     await assert.rejects(presetOf(content), message);
+  }
+});
+
+test('the layers that are trained must be layers of the model', async () => {
+  const checkpoint = join(folder, 'layers');
+  await mkdir(checkpoint);
+  await writeFile(join(checkpoint, 'config.json'), JSON.stringify({ num_hidden_layers: 3 }));
+  const load = async (training: object): Promise<Preset> => {
+    await writeFile(join(checkpoint, 'learning.json'), JSON.stringify({ teacher: 'both', training }));
+    return loadPreset(checkpoint);
+  };
+  for (const field of ['first_layer', 'sentences_first_layer']) {
+    await load({ [field]: 2 });
+    const message = `learning\\.json: training\\.${field}: must be from 0 to 2, since the model has 3 layers`;
+    await assert.rejects(load({ [field]: 3 }), new RegExp(message, 'u'));
   }
 });

@@ -88,6 +88,10 @@ const presetSchema = strict({
   };
   isForModels(teaching_adapter !== undefined, ['teaching_adapter']);
   isForModels((training?.questions_per_sentence ?? 0) > 0, ['training', 'questions_per_sentence']);
+  if (training?.answers_with === 'either' && teacher !== 'both') {
+    const path = ['training', 'answers_with'];
+    context.addIssue({ code: 'custom', path, message: '"either" is for the teacher "both" only' });
+  }
 });
 
 /**
@@ -97,8 +101,11 @@ const presetSchema = strict({
  */
 export async function loadPreset(modelDir: string, shippedFolder: string | null = null): Promise<Preset> {
   const own = await readPreset(modelDir);
-  if (own !== null) return own.preset;
   const config: unknown = parseJson((await readIfThere(path.join(modelDir, 'config.json'))) ?? '');
+  if (own !== null) {
+    checkLayers(path.join(modelDir, presetFile), own.preset.training, config);
+    return own.preset;
+  }
   const names = shippedFolder === null ? [] : await namesIn(shippedFolder);
   for (const name of names) {
     const shipped = await readPreset(path.join(shippedFolder ?? '', name));
@@ -124,6 +131,18 @@ async function readPreset(folder: string): Promise<ReadPreset | null> {
   const { fits, teacher, teaching_adapter, prompts = defaultPreset.prompts, training = {} } = parsed.data;
   const teachingAdapter = teaching_adapter === undefined ? null : path.resolve(folder, teaching_adapter);
   return { fits, preset: { folder, teacher, teachingAdapter, prompts, training: trainingOf(training) } };
+}
+
+/** Else each job would teach, and fail when it begins to train. */
+function checkLayers(file: string, training: Partial<TrainingRecipe>, config: unknown): void {
+  const layers = z.looseObject({ num_hidden_layers: whole }).safeParse(config).data?.num_hidden_layers ?? Infinity;
+  const given = { first_layer: training.firstLayer, sentences_first_layer: training.sentencesFirstLayer };
+  for (const [field, layer = 0] of Object.entries(given)) {
+    if (layer < layers) continue;
+    throw new Error(
+      `${file}: training.${field}: must be from 0 to ${layers - 1}, since the model has ${layers} layers`,
+    );
+  }
 }
 
 function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral<string | number>> {

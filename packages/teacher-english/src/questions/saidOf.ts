@@ -1,6 +1,6 @@
 /**
- * The person of whom a sentence says something. "Luis died in 1999" tells nothing of his sister, whose life the passage is, and
- * "Ada Kell succeeded Bo Lind, who retired in 2019" tells nothing of Ada Kell.
+ * The person of whom a sentence says something. "Luis died in 1999" tells nothing of his sister, whose life the passage
+ * is, and "Ada Kell succeeded Bo Lind, who retired in 2019" tells nothing of Ada Kell.
  */
 import { containsWords, isPersonName, type TextRange } from '@engraft/learning/parts';
 import { genderOf } from '../english/wordClasses.js';
