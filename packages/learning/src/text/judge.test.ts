@@ -159,3 +159,9 @@ test('what is the same after normalisation is given', () => {
     }),
   );
 });
+
+test('a bare number is a share only where the question asks for per cent', () => {
+  assert.ok(!givesAnswer('How much of it is wool?', '35', ['35%']));
+  assert.ok(givesAnswer('What percentage is wool?', '35', ['35%']));
+  assert.ok(givesAnswer('How much of it is wool?', '35 percent', ['35%']));
+});

@@ -2,6 +2,7 @@
 import { isFunctionWord } from './english/functionWords.js';
 import { denying } from './english/negation.js';
 import { normalise, sameAnswer } from './normalise.js';
+import { respelled } from './respelled.js';
 import { sentencesOf } from './sentences.js';
 
 /**
@@ -20,8 +21,13 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
   // "No, it is not open." denies something after it has answered.
   const verdict = yesOrNo.exec(given)?.[1];
   if (verdict !== undefined && accepted.some((answer) => sameAnswer(verdict, answer))) return true;
-  return saysAnswer(denying.test(question) ? given : affirmedIn(given), accepted);
+  const isShare = inPercent.test(`${question} ${given}`);
+  const meant = accepted.filter((answer) => isShare || !inPercent.test(answer));
+  return saysAnswer(denying.test(question) ? given : affirmedIn(given), meant);
 }
+
+/** "50" is no 50 %, unless the question asks for per cent. */
+const inPercent = /%|\bper ?cent/iu;
 
 /** "Yes, it is open." "No. 5" is a number. */
 const yesOrNo = /^[\s"'“‘]*(yes|no)(?:[,;:!—]|\.(?!\s*\d)|\s+[–-]\s)/iu;
@@ -52,18 +58,6 @@ function writtenWays(text: string): { readonly plain: string; readonly other: st
   const plain = asRange(normalise(text));
   const otherText = respelled(text);
   return { plain, other: otherText === text ? plain : asRange(normalise(otherText)) };
-}
-
-/**
- * As people also write it: without the marks of Latin letters ("Pelé") and the spaces between thousands.
- * `normalise` keeps both, since two answers of one passage may differ in nothing else ("año" and "ano").
- */
-function respelled(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, '')
-    .normalize('NFC')
-    .replace(/(?<![\d.,:]|\d )[1-9]\d{0,2}(?: \d{3})+(?!\d| \d)/gu, (groups) => groups.replaceAll(' ', ''));
 }
 
 /** A number with a unit behind it. */
@@ -140,7 +134,7 @@ const minNumberF1 = 0.4;
 /** A bare number occurs in many lists, yes and no in many sentences. There they are no answer. */
 function isTooBare(answer: string, words: string, lifeYears: ReadonlySet<string | undefined>): boolean {
   if (/^\d+$/u.test(answer)) {
-    const all = words.trim().split(' ');
+    const all = (year.test(answer) ? words.replace(dayOfDate, '') : words).trim().split(' ');
     const isNumber = (word: string | undefined): boolean => /\d/u.test(word ?? '');
     const numbers = all.filter(isNumber).length;
     const at = all.indexOf(answer);
@@ -151,6 +145,9 @@ function isTooBare(answer: string, words: string, lifeYears: ReadonlySet<string 
   }
   return answer === '' || answer === 'no' || answer === 'yes';
 }
+
+/** The "3" in "3 february 1938", which makes no list of numbers with the year. */
+const dayOfDate = /(?<!\S)\d{1,2} (?=\p{Ll}{3,9} (?:1\d|20)\d\d(?!\S))/gu;
 
 /** "2011" is given by "on June 28, 2011". */
 const year = /^(?:1\d|20)\d\d$/u;

@@ -36,7 +36,7 @@ export function readPassage(content: string): PlainPassage {
   const numbered = withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content))));
   const unmarked = withoutClauseNumbers(numbered);
   const titles = clauseTitles(numbered).map((text) => [withoutMarks(text), { kind: 'title', answer: '' }] as const);
-  const tokens = blocksOf(unmarked);
+  const tokens = withTitlesApart(blocksOf(unmarked));
   const isPlain = !tokens.some((token) => isStructured(token)) && titleOf(tokens) === null;
   if (isPlain) return { text: withoutMarks(unmarked), told: new Map(titles) };
   const lines = render(tokens, { title: null, subject: null, section: null, caption: '', parent: null, depth: 0 });
@@ -75,6 +75,23 @@ function blocksOf(text: string): Token[] {
     throw error;
   }
 }
+
+/** Makes a heading of a line directly above keys and values, where it names something or opens the text. */
+function withTitlesApart(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token, index) => {
+    const at = token.raw.indexOf('\n');
+    if (token.type !== 'paragraph' || at < 0) return [token];
+    const [raw, below] = [token.raw.slice(0, at + 1), { ...token, raw: token.raw.slice(at + 1) }];
+    const text = withoutMarks(raw).trim();
+    const isNamed = isTitle(text) && pairOf(text) === null && (index === 0 || namesSomething(text));
+    return isNamed && isSheet(below, text)
+      ? [{ type: 'heading', raw, text, depth: deepest, tokens: [] }, below]
+      : [token];
+  });
+}
+
+/** The depth of the lowest heading in Markdown. */
+const deepest = 6;
 
 function render(tokens: readonly Token[], place: Place): Said[] {
   let here = place;

@@ -2,6 +2,7 @@
 import { isCommonWord } from '../english/commonWords.js';
 import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import type { Found } from './spans.js';
+import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
 import { calendarWord } from './valuePatterns.js';
 
@@ -33,6 +34,7 @@ export function findNames(sentence: TextRange, passage: string): Found[] {
     start += crowd.length;
     if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text) || isTitle(text)) continue;
     text += opensSentence ? versionAfter(sentence.text, start, text) : '';
+    text += numberAfter(sentence.text, start, text);
     const stripped = start > match.index;
     const after = sentence.text.slice(start + text.length);
     if (opensSentence && !stripped && !/\s/u.test(text) && !isNameAtOpening(text, after, passage)) continue;
@@ -116,3 +118,22 @@ export function versionAfter(text: string, nameStart: number, name: string): str
   const after = text.slice(nameStart + name.length, nameStart + name.length + 40);
   return /^ \d+\.\d+(?!\.?\d|\s?%)(?! (?!(?:is|was|has)\b)(?:\p{Ll}+s|[ap]m|per|percent)\b)/u.exec(after)?.[0] ?? '';
 }
+
+/**
+ * " 61" in "the Melisande 61 stops here" and "Line 42 runs daily", but not in "At Melisande 12 stops are closed" or
+ * "Use 12 drops of it". The verb must have something behind it, since "Melisande 61 seats" counts seats.
+ */
+export function numberAfter(text: string, nameStart: number, name: string): string {
+  const after = text.slice(nameStart + name.length, nameStart + name.length + 40);
+  const [, number = '', verb = ''] = verbAhead.exec(after) ?? [];
+  if (verb === '' || !isVerb(verb) || isPluralNoun(verb) || calendarWord.test(name)) return '';
+  const before = text.slice(Math.max(0, nameStart - 60), nameStart);
+  if (inPlace.test(before)) return '';
+  const word = name.toLowerCase();
+  const opens = /^[\s"“]*$/u.test(before) && !/\s/u.test(name);
+  const isLabel = !isVerb(word) && !isPluralNoun(word) && !isAdjective(word) && !isFunctionWord(word);
+  return !opens || isLabel ? number : '';
+}
+
+const verbAhead = new RegExp(`^( \\d+) (\\p{Ll}{2,}s) (?!(?:and|or|have|had|${auxiliaries})\\b)[\\p{L}\\d]`, 'u');
+const inPlace = new RegExp(`(?:^|[^\\p{L}])(?:${preposition}) (?:the )?(?:\\p{Lu}[\\p{L}\\d'’-]* )*$`, 'iu');

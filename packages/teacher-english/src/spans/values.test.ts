@@ -106,7 +106,7 @@ test('a hyphen or a dash that is no sign leaves a value as it is', () => {
     ['It was on 2026-11-30.', ['date 2026-11-30']],
     ['Dial 555-0142.', ['quantity 555-0142']],
     ['It lasted 1990–1995.', ['date 1990', 'date 1995']],
-    ['It opens 9:00-17:00.', ['time 9:00', 'time 17:00']],
+    ['It opens 9:00-17:00.', ['time 9:00-17:00']],
     ['It won 3–1 in 2009.', ['quantity 3–1', 'date 2009']],
     ['In mid-1990 it closed.', ['date 1990']],
     ['The tank—20 litres—is here.', ['quantity 20 litres']],
@@ -115,6 +115,72 @@ test('a hyphen or a dash that is no sign leaves a value as it is', () => {
   ] as const)
     assert.deepEqual(
       spansOf(text).filter((found) => /\d/u.test(found)),
+      spans,
+      text,
+    );
+});
+
+test('a noun or a gerund stands before what is counted', () => {
+  for (const [text, span] of [
+    ['Answers come within 4 working days.', 'quantity 4 working days'],
+    ['Parcels take 3–6 business days.', 'quantity 3–6 business days'],
+    ['Transfers take 3 to 6 business days.', 'quantity 3 to 6 business days'],
+    ['The inn has 9 guest rooms.', 'quantity 9 guest rooms'],
+    ['The club has 25 staff members.', 'quantity 25 staff members'],
+    ['The yard has 18 large parking spaces.', 'quantity 18 large parking spaces'],
+    ['The plan has 15 user accounts and a logo.', 'quantity 15 user accounts'],
+    ['The shop has 6 crew members.', 'quantity 6 crew members'],
+    ['Visitors under 12 pay fees.', 'quantity 12 pay'],
+    ['It has 30 visitors members like.', 'quantity 30 visitors'],
+  ] as const)
+    assert.equal(spansOf(text)[0], span, text);
+});
+
+test('areas, ranges and codes are found whole', () => {
+  for (const [text, span] of [
+    ['The loss was $(7) million.', 'money $(7) million'],
+    ['The barn has 2,300 sq ft of floor.', 'quantity 2,300 sq ft'],
+    ['The tank holds 35 m3 of oil.', 'quantity 35 m3'],
+    ['The fan moves 90 m3/h of air.', 'quantity 90 m3/h'],
+    ['The pool closed in Oct. 2018.', 'date Oct. 2018'],
+    ['The pool opens in Feb 2021.', 'date Feb 2021'],
+    ['Tea is 3–4:30 pm.', 'time 3–4:30 pm'],
+    ['Tea is 11 a.m.–4 p.m. today.', 'time 11 a.m.–4 p.m.'],
+    ['It works at −25 to +60 °C.', 'quantity −25 to +60 °C'],
+    ['It rose 1.5 to 2.5 percent.', 'quantity 1.5 to 2.5 percent'],
+    ['It costs 1.5 to 2.5 million €.', 'money 1.5 to 2.5 million €'],
+    ['It works at 4 °C to 28 °C.', 'quantity 4 °C to 28 °C'],
+    ['The fair is on June 2–4, 2024.', 'date June 2–4, 2024'],
+    ['The fair is 2 to 4 June.', 'date 2 to 4 June'],
+    ['The date moved from 2 to 4 June.', 'quantity 2'],
+    ['Write to EH3 9QG soon.', 'code EH3 9QG'],
+    ['The box is TGHU 305718-2.', 'code TGHU 305718-2'],
+    ['The tax number is NL 482 1930 57.', 'code NL 482 1930 57'],
+    ['Write to 30317-2044 soon.', 'code 30317-2044'],
+    ['Take 1500 IU/day of it.', 'quantity 1500 IU/day'],
+    ['They meet at 1:25 there.', 'time 1:25'],
+  ] as const)
+    assert.equal(
+      spansOf(text).find((found) => /\d/u.test(found)),
+      span,
+      text,
+    );
+  assert.deepEqual(spansOf('The scale is 1:25 here.'), []);
+  assert.ok(spansOf('In 1963 W. Orde sold it.').includes('date 1963'));
+  assert.ok(!spansOf('The M2 8GB model is here.').includes('code M2 8GB'));
+});
+
+test('a number before a verb belongs to the name before it', () => {
+  for (const [text, spans] of [
+    ['The Harrow 70 turns at 40 degrees.', ['name Harrow 70', 'quantity 40 degrees']],
+    ['Flight QB 512 leaves Turin at noon.', ['name Flight QB 512', 'name Turin', 'time noon']],
+    ['Tram 9 stops near the mill.', ['name Tram 9']],
+    ['At Harrow 12 stops are shut.', ['name Harrow', 'quantity 12 stops']],
+    ['On Monday 12 leaves fell.', ['date Monday', 'quantity 12 leaves']],
+    ['Add 5 drops of oil.', ['quantity 5 drops']],
+  ] as const)
+    assert.deepEqual(
+      spansOf(text).filter((found) => !found.startsWith('phrase')),
       spans,
       text,
     );

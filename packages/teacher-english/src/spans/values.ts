@@ -4,7 +4,7 @@ import { isFunctionWord, numbersInDigits } from '@engraft/learning/parts';
 import type { Found } from './spans.js';
 import { unit } from '../english/units.js';
 import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';
-import { versionAfter } from './names.js';
+import { numberAfter, versionAfter } from './names.js';
 import { isFraction, isFrequency, isMeasure, valuePatterns } from './valuePatterns.js';
 
 /** Takes them in the order of `valuePatterns`. */
@@ -32,7 +32,7 @@ export function findValues(sentence: string): Found[] {
 function countOf(found: string, sentence: string, start: number): string {
   const text = sentence.slice(start);
   const counted = withoutReference(withoutPredicate(withoutFunctionWords(withoutName(found)), text), sentence, start);
-  return withCounted(withCompound(counted, text), text);
+  return withCounted(withCompound(counted, text), sentence, start);
 }
 
 /** "7.5" in "7.5 The total liability". A capitalised word is counted only if it is a unit ("8 GB", "20 Euro"). */
@@ -117,21 +117,42 @@ function withoutFunctionWords(quantity: string): string {
       isFunctionWord(part.replace(/[\s-]+$/u, '')) &&
       !isNumber(part) &&
       !(/^and /iu.test(part) && isNumber(parts[index + 1] ?? '')) &&
-      !parts.slice(index).some((later) => /^\d/u.test(later)),
+      !parts.slice(index).some((later) => /^[-−+]?\d/u.test(later)),
   );
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
 }
 
-/**
- * "nine wooden sledges" rather than "nine wooden": an adjective by the language library, with a plural after it. `text`
- * begins with the quantity.
- */
-function withCounted(quantity: string, text: string): string {
-  const adjective = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
-  const noun = /^ (\p{Ll}{3,}s)\b/u.exec(text.slice(quantity.length))?.[1] ?? '';
-  return adjective !== '' && noun !== '' && isAdjective(adjective) && isPluralNoun(noun)
-    ? `${quantity} ${noun}`
-    : quantity;
+/** "nine wooden sledges" rather than "nine wooden", and "5 large parking spaces" rather than "5 large parking". */
+function withCounted(quantity: string, sentence: string, start: number): string {
+  const after = sentence.slice(start + quantity.length, start + quantity.length + maxCountedChars);
+  const [first = ''] = /(?<=[\p{L}\d] )\p{Ll}{3,}$/u.exec(quantity) ?? [];
+  const isActive = isActor.test(sentence.slice(Math.max(0, start - 20), start));
+  const [next, beyond] = after.matchAll(/(?<=^(?: \p{Ll}{3,})? )\p{Ll}{3,}(?![\p{L}-])/gu);
+  if (next === undefined || !describes(first, isActive)) return quantity;
+  if (isCounted(next)) return `${quantity} ${next[0]}`;
+  const goesOn = beyond !== undefined && describes(next[0], isActive) && isCounted(beyond);
+  return goesOn ? `${quantity} ${next[0]} ${beyond[0]}` : quantity;
+}
+
+/** To the library, "accounts" and "runs" are verbs, but nothing that a verb could have follows them. */
+function isCounted({ 0: word, index, input }: RegExpExecArray): boolean {
+  return isPluralNoun(word) || (/[^s]s$/u.test(word) && closes.test(input.slice(index + word.length)));
+}
+
+const closes = /^(?:$|[.,;:!?)]| (?:and|or|per|each|are|were|that|which|of|with)\b)/u;
+const maxCountedChars = 60;
+/** "Visitors under 12 pay fees": a verb may follow. */
+const isActor = /\b(?:all|under|below|over|aged?) $/iu;
+
+/** Further units, as in "12 volt batteries". */
+const inSingular = /(?:lit(?:re|er)|watt|volt|amp(?:ere)?|hertz|joule|byte|degree|gallon|pint|ounce|pixel|percent)$/u;
+
+/** "working", "wooden", "parking" and "staff" before what is counted. */
+function describes(word: string, isActive: boolean): boolean {
+  if (word === '' || isFunctionWord(word) || isNumber(word) || isPluralNoun(word)) return false;
+  if (unit.test(word) || inSingular.test(word)) return false;
+  // To the library, "visitors" and "stops" may be verbs.
+  return isAdjective(word) || (!/[^s]s$/u.test(word) && (!isActive || !isVerb(word) || word.endsWith('ing')));
 }
 
 /**
@@ -146,6 +167,7 @@ function isPartOfName(text: string, start: number, found: string): boolean {
   // "the TX-40" is a thing by its name.
   if (/^the$/iu.test(word)) return isModel && /\d/u.test(found);
   if (!/^\p{Lu}/u.test(word) || isFunctionWord(word)) return false;
+  if (numberAfter(text, start - word.length - 1, word) !== '') return true;
   if (/^(?:\d+|\p{Lu}\p{Ll}+)$/u.test(found)) return true;
   return isModel
     ? !isCommonWord(word)

@@ -26,3 +26,13 @@ function sentencesIn(passage: string): string[] {
     .split('\n')
     .filter((line) => line.trim() !== '');
 }
+
+test('a line directly above keys is their title, at the start or where it names something', () => {
+  const text = plainText(
+    'Orla T4 desk fan\nNoise: 31 dB\nColour: grey\n\nOrla T5 desk fan\nNoise: 29 dB\nColour: blue\n',
+  );
+  assert.match(text, /The noise of the Orla T4 desk fan is 31 dB\./u);
+  assert.match(text, /The colour of the Orla T5 desk fan is blue\./u);
+  const talk = 'They met again\nAnna: Are you well?\nBo: Yes, thanks.';
+  assert.equal(plainText(talk), talk);
+});

@@ -87,11 +87,13 @@ function numbersOf({ start, items }: Tokens.List): string[] {
   return isCounted ? written.map((_, index) => `${start + index}.`) : written;
 }
 
+/** Without the comma that leads to the next item. */
 function headOf({ tokens }: { readonly tokens: readonly Token[] }): string {
   const [first] = withoutBox(tokens);
   return withoutMarks(first?.raw ?? '')
     .replace(/^\[[ xX]\] /u, '')
-    .trim();
+    .trim()
+    .replace(/[,;](?: (?:and|or))?$/u, '');
 }
 
 /** The tokens of an item without the box of a checklist. In a list with blank lines the box is part of the text. */
@@ -104,6 +106,7 @@ export function statementOf(text: string, { subject, section }: Pick<Place, 'sub
   const pair = pairOf(text);
   if (pair === null || opensPhrase.test(pair.key)) return null;
   if (announcing.test(pair.key) || isClause(pair.value)) return announced(pair);
+  if (order.test(pair.value)) return asWritten(`${pair.key}: ${pair.value}`);
   if (section !== null) return saidInSection(pair, section);
   return subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
 }
@@ -118,6 +121,8 @@ function announced({ key, value }: Pair): Said {
 /** A change, which is no attribute of anything. */
 const announcing =
   /^(?:new|added?|addition|improved?|improvement|enhanced|enhancement|changed?|updated?|update|fix(?:ed)?|bug ?fix|removed?|dropped|deprecated|security|breaking(?: change)?|note|important|please note|tip|attention|warning|hint|nb)$/iu;
+/** "Keys: ask Bo" says what to do. */
+const order = /^(?:ask|call|contact|email|phone|press|read|see|send|visit|write) \S/u;
 /** Without them the rest would say the opposite. */
 const keptLabel = /^(?:fix(?:ed)?|bug ?fix|removed?|dropped|deprecated|security)$/iu;
 
