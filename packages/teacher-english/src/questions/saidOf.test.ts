@@ -46,7 +46,7 @@ test('what is said of another person is not asked of the one whose life the pass
   ] as const) {
     const questions = await asked(life + rest, answer);
     assert.deepEqual(
-      about(questions, 'Clara Holt').filter((question) => !question.includes('Clara Holt\'s ')),
+      about(questions, 'Clara Holt').filter((question) => !question.includes("Clara Holt's ")),
       [],
       rest,
     );
