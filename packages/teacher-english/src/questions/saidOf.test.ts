@@ -19,7 +19,8 @@ const about = (questions: readonly string[], name: string): string[] =>
 
 test('what a relative clause says is asked of the name before it', async () => {
   const passage =
-    'Clara Holt runs the Marl Mill. Clara Holt succeeded Peter Lind, who retired in 2019. The Marl Mill is owned by Orin Works, which was founded in 1974.';
+    'Clara Holt runs the Marl Mill. Clara Holt succeeded Peter Lind, who retired in 2019. ' +
+    'The Marl Mill is owned by Orin Works, which was founded in 1974.';
   const retired = await asked(passage, '2019');
   assert.deepEqual(about(retired, 'Clara Holt'), []);
   assert.ok(about(retired, 'Peter Lind').length > 0);

@@ -117,7 +117,8 @@ const ahead = `(?:(?<!from )${signed}${digits}(?: ?°[CF]?)? to (?=[-−+]?\\d)[
 const counted = `(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})`;
 /** A unit makes four digits a number and no year. The initial in "In 1942 W. Kell" is no unit. */
 const measureUnit =
-  " ?(?:IU|[kmµ]?[gmlLWVJ]|cm|[kMG]W|mAh|[kMG]?Hz|[kMG]B|rpm|hPa|kcal|sq\\.? ?(?:ft|m))(?:/\\p{L}+)?(?![\\p{L}\\p{N}’']|\\. ?\\p{Lu})";
+  ' ?(?:IU|[kmµ]?[gmlLWVJ]|cm|[kMG]W|mAh|[kMG]?Hz|[kMG]B|rpm|hPa|kcal|sq\\.? ?(?:ft|m))(?:/\\p{L}+)?' +
+  "(?![\\p{L}\\p{N}’']|\\. ?\\p{Lu})";
 const ofUnit =
   '(?:square|cubic|light|metric|nautical|sq\\.?|cu\\.?|different|new|small|large|big|old|young|full|extra)';
 /** "kilometres", "square metres", "mg/l": the unit or the thing behind a number. */
@@ -146,14 +147,16 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'date',
     new RegExp(
-      `\\b(?:(?:${isMoved}${day} to )?${days} (?:of )?${month}(?:,? \\d{4})?|${month} ${days}(?!\\d)(?:,? \\d{4})?|${month} \\d{4}|\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4})\\b`,
+      `\\b(?:(?:${isMoved}${day} to )?${days} (?:of )?${month}(?:,? \\d{4})?|${month} ${days}(?!\\d)(?:,? \\d{4})?|` +
+        `${month} \\d{4}|\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4})\\b`,
       'gu',
     ),
   ],
   [
     'date',
     new RegExp(
-      `(?<![\\p{L}\\d.,])(?:(?:${days} ${shortMonth}|${shortMonth} ${days}(?![\\d\\p{L}]))(?:,? \\d{4})?|${shortMonth} (?:1\\d|20)\\d{2})(?![\\p{L}\\d])`,
+      `(?<![\\p{L}\\d.,])(?:(?:${days} ${shortMonth}|${shortMonth} ${days}(?![\\d\\p{L}]))(?:,? \\d{4})?|` +
+        `${shortMonth} (?:1\\d|20)\\d{2})(?![\\p{L}\\d])`,
       'gu',
     ),
   ],
@@ -178,7 +181,8 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'time',
     new RegExp(
-      `\\b${onDial}${amOrPm}|\\b\\d{2}:\\d{2}\\b|(?<!${ratioBefore})\\b\\d:[0-5]\\d\\b|\\b(?:\\p{L}+|\\d{1,2}) o[’']clock\\b`,
+      `\\b${onDial}${amOrPm}|\\b\\d{2}:\\d{2}\\b|(?<!${ratioBefore})\\b\\d:[0-5]\\d\\b|` +
+        "\\b(?:\\p{L}+|\\d{1,2}) o[’']clock\\b",
       'giu',
     ),
   ],
