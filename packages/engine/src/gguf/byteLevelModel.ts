@@ -11,7 +11,7 @@ const mergesField = 'tokenizer.ggml.merges';
  * `gpt2`). In that alphabet every byte is a visible character.
  */
 export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[]): JsonObject {
-  const { json, ignoreMerges } = readPreTokenizer(metadata);
+  const { normalizer, json, ignoreMerges } = readPreTokenizer(metadata);
   const vocabulary = new Map(tokens.map((token) => [token.isOrdinary ? spelled(token.text) : token.text, token.id]));
   const refusal = (index: number, merge: string): EngineError =>
     new EngineError(
@@ -25,7 +25,7 @@ export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[
     return [left, right];
   });
   return {
-    normalizer: null,
+    normalizer,
     pre_tokenizer: json,
     decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { ggufFixture, ggufJson } from '../testing/ggufFixtures.js';
 import { TextCodec } from '../tokenizer/textCodec.js';
+import { vocabularyIds } from '../tokenizer/tokenizerJson.js';
 import { withGguf } from './ggufFile.js';
 import { ggufTokenizerFiles } from './ggufTokenizer.js';
 import { readVocabulary } from './vocabulary.js';
@@ -75,6 +76,19 @@ suite('what the tokenizer does not have is refused by the name of its field', ()
       );
       return Promise.resolve();
     }));
+});
+
+void test('SentencePiece puts a space before each text between control tokens, unless the file says no', async () => {
+  const spaces = async (changes: JsonObject): Promise<readonly string[]> => {
+    const files = await filesOf('mistral', changes);
+    const json = parsed(files, 'tokenizer.json');
+    const codec = new TextCodec(json, parsed(files, 'tokenizer_config.json'), []);
+    const vocabulary = vocabularyIds(json);
+    const names = new Map([...vocabulary].map(([text, id]) => [id, text]));
+    return codec.encode('<s>1<s> 1').map((id) => names.get(id) ?? '');
+  };
+  assert.equal((await spaces({})).join(' '), '<s> ▁1 <s> ▁ ▁1');
+  assert.equal((await spaces({ 'tokenizer.ggml.add_space_prefix': false })).join(' '), '<s> 1 <s> ▁1');
 });
 
 void test('every token that ends a turn ends the generation, and is special whatever the file calls it', async () => {

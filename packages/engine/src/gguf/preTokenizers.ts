@@ -5,6 +5,8 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 
 export interface PreTokenizer {
+  /** The `normalizer` of `tokenizer.json`. The file says nothing of it, so it is that of the models of this name. */
+  readonly normalizer: JsonObject | null;
   /** The `pre_tokenizer` of `tokenizer.json`. */
   readonly json: JsonObject;
   /** Whether a piece that is a token becomes that token even if no merges lead to it. */
@@ -27,24 +29,24 @@ const tekkenPattern = [
 /** GPT-2's pattern, which the tokenizer library has built in. */
 const gpt2Pattern: JsonObject = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
 
-const gpt2: PreTokenizer = { json: gpt2Pattern, ignoreMerges: false };
-const llama3: PreTokenizer = { json: splitBy(llama3Pattern), ignoreMerges: true };
-const qwen2: PreTokenizer = { json: splitBy(qwen2Pattern), ignoreMerges: false };
+const gpt2: PreTokenizer = { normalizer: null, json: gpt2Pattern, ignoreMerges: false };
+const llama3: PreTokenizer = { normalizer: null, json: splitBy(llama3Pattern), ignoreMerges: true };
+const qwen2: PreTokenizer = { normalizer: { type: 'NFC' }, json: splitBy(qwen2Pattern), ignoreMerges: false };
 
 const preTokenizers: Readonly<Record<string, PreTokenizer>> = {
   // Files from before May 2024 have no name. Later ones have this when the converter did not know.
   default: gpt2,
   'gpt-2': gpt2,
   // Each digit stands alone, so that white space before a number is a piece of its own.
-  smollm: { json: sequence([split(String.raw`\p{N}`), gpt2Pattern]), ignoreMerges: false },
+  smollm: { ...gpt2, json: sequence([split(String.raw`\p{N}`), gpt2Pattern]) },
   'llama-bpe': llama3,
   llama3,
   'llama-v3': llama3,
   falcon3: llama3,
   'smaug-bpe': { ...llama3, ignoreMerges: false },
-  tekken: { json: splitBy(tekkenPattern), ignoreMerges: true },
+  tekken: { ...llama3, json: splitBy(tekkenPattern) },
   qwen2,
-  'deepseek-r1-qwen': qwen2,
+  'deepseek-r1-qwen': { ...qwen2, normalizer: null },
 };
 
 /** @throws EngineError `checkpoint_invalid` naming the field. */

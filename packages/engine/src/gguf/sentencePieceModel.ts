@@ -6,8 +6,8 @@ const key = (name: string): string => `tokenizer.ggml.${name}`;
 
 /**
  * The parts of `tokenizer.json` that depend on its kind, for SentencePiece's byte pairs (`tokenizer.ggml.model` is
- * `llama`). They are what `transformers` makes for Llama 2 and Mistral: a space before the first word, and bytes for
- * characters without a token.
+ * `llama`). They are those of Llama 2, TinyLlama and the first Mistrals: a space before each text, also after a control
+ * token, and bytes for characters without a token.
  */
 export function sentencePieceModel(
   metadata: JsonFields,
@@ -23,14 +23,15 @@ export function sentencePieceModel(
   const tokens = given.map((token) => (token.text === '' ? { ...token, text: '\uFEFF' } : token));
   const scores = numbers(metadata, 'scores', metadata.strings(key('tokens')).length);
   if (scores === undefined) throw metadata.refusal(key('scores'), 'a list of numbers');
+  const marked = { type: 'Replace', pattern: { String: ' ' }, content: spaceMarker };
   const replaced = { type: 'Replace', pattern: { String: spaceMarker }, content: ' ' };
   const decoders = [replaced, { type: 'ByteFallback' }, { type: 'Fuse' }];
   return {
-    normalizer: null,
-    pre_tokenizer: {
-      ...{ type: 'Metaspace', replacement: spaceMarker, split: false },
-      prepend_scheme: spaceBefore ? 'first' : 'never',
+    normalizer: {
+      type: 'Sequence',
+      normalizers: spaceBefore ? [{ type: 'Prepend', prepend: spaceMarker }, marked] : [marked],
     },
+    pre_tokenizer: null,
     decoder: {
       type: 'Sequence',
       decoders: spaceBefore ? [...decoders, { type: 'Strip', content: ' ', start: 1, stop: 0 }] : decoders,

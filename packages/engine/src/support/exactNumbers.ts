@@ -1,6 +1,6 @@
 /**
- * Keeps JSON numbers that JavaScript would write differently, such as ids of 19 digits. Between parsing and writing
- * they are strings that no other text can equal.
+ * Keeps JSON numbers that JavaScript would write differently, such as ids of 19 digits, `10.0` and `1e-07`. Between
+ * parsing and writing they are strings that no other text can equal.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -13,7 +13,7 @@ export function parseWithExactNumbers(json: string): unknown {
   const value: unknown = JSON.parse(json);
   // Marked text is valid JSON only if the original was.
   const marked = json.replace(stringOrNumber, (token) =>
-    isKept(token) ? token : `"${numberMark}${token}${numberMark}"`,
+    isUnchanged(token) ? token : `"${numberMark}${token}${numberMark}"`,
   );
   return marked === json ? value : JSON.parse(marked);
 }
@@ -22,9 +22,13 @@ export function restoreNumbers(text: string): string {
   return text.replace(markedNumber, '$1');
 }
 
-/** Whether everybody's JSON would write the number like this. Smaller numbers survive any parser. */
-function isKept(token: string): boolean {
-  if (token.startsWith('"')) return true;
-  const value = Number(token);
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER || String(value) === token;
+/** The value of a number that `parseWithExactNumbers` kept, which is a string until it is written. */
+export function keptNumber(text: string): number | undefined {
+  const isKeptNumber = text.startsWith(numberMark) && text.endsWith(numberMark);
+  return isKeptNumber ? Number(text.slice(numberMark.length, -numberMark.length)) : undefined;
+}
+
+/** Whether JavaScript writes it as it is. */
+function isUnchanged(token: string): boolean {
+  return token.startsWith('"') || String(Number(token)) === token;
 }

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Template } from '@huggingface/jinja';
 import { fixtureFolder } from '../testing/fixtures.js';
-import { BoundedTemplate } from './boundedTemplate.js';
+import { parseWithExactNumbers } from '../support/exactNumbers.js';
+import { BoundedTemplate, JoinError } from './boundedTemplate.js';
 
 const endless: readonly (readonly [string, string])[] = [
   ['a vast range', '{% for i in range(10000000000) %}x{% endfor %}'],
@@ -86,6 +87,23 @@ test('what ends is rendered as the library renders it', () => {
   const raising = '{{ raise_exception("no such role") }}';
   assert.throws(() => new BoundedTemplate(raising).render({}), { message: 'no such role' });
   assert.throws(() => new BoundedTemplate('{{ range(1, 9, 0) }}').render({}), /step must not be zero/);
+});
+
+test('a text is joined neither with a list nor with a mapping, which would be lost', () => {
+  const variables = { list: [1], mapping: { city: 'Paris' } };
+  for (const joined of ["'a' + mapping", "mapping + 'a'", "'a' + list", "mapping ~ 'a'", 'list ~ list']) {
+    assert.throws(() => new BoundedTemplate(`{{ ${joined} }}`).render(variables), JoinError, joined);
+  }
+  // While the right side is evaluated, the macro evaluates the same sum with other values.
+  const recursive = '{% macro f(n) %}{% if n %}{{ n ~ f(n - 1) + "," }}{% endif %}{% endmacro %}{{ f(3) }}';
+  assert.equal(new BoundedTemplate(recursive).render({}), '321,,,');
+  assert.equal(new BoundedTemplate("{{ (list + list)|length ~ 'a' + 'b' }}").render(variables), '2ab');
+});
+
+test('a number that is kept as it was written is a number, not a text', () => {
+  const source = '{{ n is number }} {{ n is string }} {{ n is not string }} {{ t is string }} {{ u is defined }}';
+  const variables = { n: parseWithExactNumbers('10.0'), t: '10.0' };
+  assert.equal(new BoundedTemplate(source).render(variables), 'true false true true false');
 });
 
 interface Rendered {

@@ -1,5 +1,6 @@
 /** Jinja templates that always end: their interpreter counts its steps. */
 import { Environment, Interpreter, type RuntimeValue, type Statement, Template } from '@huggingface/jinja';
+import { keptNumber } from '../support/exactNumbers.js';
 
 /** About a second of computing. A conversation takes tens of steps for each message. */
 const maxSteps = 1_000_000;
@@ -15,6 +16,16 @@ const strips: ReadonlyMap<unknown, readonly Side[]> = new Map([
   ['lstrip', ['start']],
   ['rstrip', ['end']],
 ]);
+
+/** The template joins a text with a list or mapping. Python cannot, and the library would write `[object Map]`. */
+export class JoinError extends Error {
+  override readonly name = 'JoinError';
+}
+
+/** An expression whose value is known. */
+interface Evaluated extends Statement {
+  readonly result: RuntimeValue;
+}
 
 export class BoundedTemplate {
   private readonly program: Statement;
@@ -57,18 +68,32 @@ class CountingInterpreter extends Interpreter {
   }
 
   override evaluate(statement: Statement | undefined, environment: Environment): RuntimeValue {
+    if (isEvaluated(statement)) return statement.result;
     this.count(1);
     const iterable = statement?.type === 'For' ? statement.iterable : undefined;
     if (iterable !== undefined) this.iterables.add(iterable);
     // `for x in list if x` iterates over the whole list.
     if (iterable?.type === 'SelectExpression' && iterable.lhs !== undefined) this.iterables.add(iterable.lhs);
     if (statement?.object !== undefined && strips.has(statement.property?.value)) this.stripped.add(statement.object);
-    const result = super.evaluate(statement, environment);
+    const result = super.evaluate(this.prepared(statement, environment), environment);
     if (statement !== undefined && this.stripped.has(statement)) this.giveStrips(result);
     this.count(this.stepsOf(statement, sizeOf(result)));
     // Serialising it would take all steps at once: a few lists that each hold another twice have billions of items.
     if (this.writtenSizeOf(result) > maxSteps * madeAStep) this.count(Infinity);
     return result;
+  }
+
+  /** Evaluates the operands first where the library does not do with them what Python does. */
+  private prepared(statement: Statement | undefined, environment: Environment): Statement | undefined {
+    const operator = statement?.type === 'BinaryExpression' ? statement.operator?.value : undefined;
+    if (operator === '+' || operator === '~') {
+      const left = this.evaluate(statement?.left, environment);
+      const right = this.evaluate(statement?.right, environment);
+      requireJoinable(operator, left, right);
+      return { type: 'BinaryExpression', ...statement, left: evaluated(left), right: evaluated(right) };
+    }
+    if (statement?.type !== 'TestExpression') return statement;
+    return { ...statement, operand: evaluated(asNumber(this.evaluate(statement.operand, environment))) };
   }
 
   /**
@@ -128,6 +153,26 @@ class CountingInterpreter extends Interpreter {
     this.steps += steps;
     if (this.steps > maxSteps) throw new Error(`it takes more than ${maxSteps} steps`);
   }
+}
+
+function evaluated(result: RuntimeValue): Evaluated {
+  return { type: 'Evaluated', result };
+}
+
+function isEvaluated(statement: Statement | undefined): statement is Evaluated {
+  return statement?.type === 'Evaluated';
+}
+
+function requireJoinable(operator: '+' | '~', ...values: readonly RuntimeValue[]): void {
+  const containers = values.filter(({ value }) => isContainer(value)).length;
+  if (containers === 0 || (operator === '+' && containers === 2)) return;
+  throw new JoinError(`it joins a text with a list or mapping by ${operator}`);
+}
+
+/** A number that is kept as a text is a number to `is number` and `is string`. */
+function asNumber(result: RuntimeValue): RuntimeValue {
+  const kept = typeof result.value === 'string' ? keptNumber(result.value) : undefined;
+  return kept === undefined ? result : new Environment().set('number', kept);
 }
 
 function isContainer(value: unknown): value is readonly RuntimeValue[] | ReadonlyMap<string, RuntimeValue> {

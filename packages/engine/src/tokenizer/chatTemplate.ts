@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { parseWithExactNumbers, restoreNumbers } from '../support/exactNumbers.js';
+import { getOrCreate } from '../support/getOrCreate.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
-import { BoundedTemplate } from './boundedTemplate.js';
+import { BoundedTemplate, JoinError } from './boundedTemplate.js';
 import { tokenTexts } from './namedTokens.js';
 import { readTemplateSources, type TemplateSources } from './templateSources.js';
 
@@ -10,11 +11,28 @@ import { readTemplateSources, type TemplateSources } from './templateSources.js'
 export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
 
 const probeMessage: ChatMessage = { role: 'user', content: 'probe' };
+/** Some templates want ids of nine letters and digits. */
+const probeCall = { id: 'probe1234', name: 'probe_of_calls', arguments: '{}' };
+const probeCalls: readonly ChatMessage[] = [
+  probeMessage,
+  { role: 'assistant', content: '', toolCalls: [probeCall] },
+  { role: 'tool', content: 'probe', toolCallId: probeCall.id },
+];
+
+/** How a template wants calls. */
+interface CallStyle {
+  /** Whether their arguments are JSON text rather than its value. */
+  readonly textArguments: boolean;
+  /** Whether a message that has calls and no text has `none` for its content. */
+  readonly noneForEmpty: boolean;
+}
 
 /** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` provides. */
 export class ChatTemplate {
   private readonly template: BoundedTemplate;
   private readonly toolTemplate: BoundedTemplate;
+  /** Results of `wantsNone`. */
+  private readonly nones = new Map<BoundedTemplate, boolean>();
 
   constructor(
     private readonly sources: TemplateSources,
@@ -81,11 +99,48 @@ export class ChatTemplate {
     }
   }
 
-  private renderAsGiven({ messages, tools = [], thinking }: ChatPrompt, disarm: Disarm): string {
-    const template = tools.length === 0 ? this.template : this.toolTemplate;
-    const rendered = template.render({
+  private renderAsGiven(prompt: ChatPrompt, disarm: Disarm): string {
+    const hasCalls = prompt.messages.some(({ toolCalls = [] }) => toolCalls.length > 0);
+    const noneForEmpty = hasCalls && this.wantsNone(this.templateFor(prompt));
+    return this.renderCalls(prompt, disarm, noneForEmpty);
+  }
+
+  /** Only where a template joins arguments with a text, they must be text. */
+  private renderCalls(prompt: ChatPrompt, disarm: Disarm, noneForEmpty: boolean): string {
+    try {
+      return this.renderOnce(prompt, disarm, { textArguments: false, noneForEmpty });
+    } catch (error) {
+      if (!(error instanceof JoinError)) throw error;
+      return this.renderOnce(prompt, disarm, { textArguments: true, noneForEmpty });
+    }
+  }
+
+  /** Whether the template writes calls only beside a content of `none`, as DeepSeek's do. */
+  private wantsNone(template: BoundedTemplate): boolean {
+    return getOrCreate(this.nones, template, () => {
+      const tools = template === this.template ? [] : [{ name: 'probe', parameters: {} }];
+      const writesCall = (noneForEmpty: boolean): boolean => {
+        try {
+          return this.renderCalls({ messages: probeCalls, tools }, (text) => text, noneForEmpty).includes(
+            probeCall.name,
+          );
+        } catch {
+          return false;
+        }
+      };
+      return !writesCall(false) && writesCall(true);
+    });
+  }
+
+  private templateFor({ tools = [] }: ChatPrompt): BoundedTemplate {
+    return tools.length === 0 ? this.template : this.toolTemplate;
+  }
+
+  private renderOnce(prompt: ChatPrompt, disarm: Disarm, style: CallStyle): string {
+    const { messages, tools = [], thinking } = prompt;
+    const rendered = this.templateFor(prompt).render({
       ...this.tokenVariables,
-      messages: messages.map((message) => messageVariables(message, disarm)),
+      messages: messages.map((message) => messageVariables(message, disarm, style)),
       tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
       documents: null,
       add_generation_prompt: true,
@@ -114,18 +169,21 @@ function withoutSystemMessage(prompt: ChatPrompt): ChatPrompt | null {
   return { ...prompt, messages: [{ ...user, content: `${system.content}\n\n${user.content}` }, ...others] };
 }
 
-function messageVariables(message: ChatMessage, disarm: Disarm): Record<string, unknown> {
+function messageVariables(message: ChatMessage, disarm: Disarm, style: CallStyle): Record<string, unknown> {
   const markup = message.markup ?? (message.role === 'assistant' || message.role === 'system');
   const variables: Record<string, unknown> = { role: message.role, content: disarm(message.content, { markup }) };
   if (message.name !== undefined) variables['name'] = disarm(message.name, { markup: false });
   if (message.toolCallId !== undefined) variables['tool_call_id'] = disarm(message.toolCallId, { markup: false });
   if (message.toolCalls !== undefined && message.toolCalls.length > 0) {
+    if (style.noneForEmpty && message.content === '') variables['content'] = null;
     variables['tool_calls'] = message.toolCalls.map((call) => ({
       id: disarm(call.id, { markup: false }),
       type: 'function',
       function: {
         name: disarm(call.name, { markup: false }),
-        arguments: disarmDeep(parsedArguments(call.arguments), (text) => disarm(text, { markup: false })),
+        arguments: disarmDeep(style.textArguments ? call.arguments : parsedArguments(call.arguments), (text) =>
+          disarm(text, { markup: false }),
+        ),
       },
     }));
   }
@@ -138,7 +196,7 @@ function toolVariables(tool: ToolDefinition, disarm: Disarm): unknown {
   return disarmDeep({ type: 'function', function: definition }, (text) => disarm(text, { markup: true }));
 }
 
-/** Templates expect the arguments as a value, not as its text. */
+/** Most templates expect the arguments as a value, not as its text. */
 function parsedArguments(text: string): unknown {
   try {
     return parseWithExactNumbers(text);

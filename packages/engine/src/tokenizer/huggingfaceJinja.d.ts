@@ -10,6 +10,12 @@ declare module '@huggingface/jinja' {
     /** In a `MemberExpression`, `object.property` or `object[property]`. */
     readonly object?: Statement;
     readonly property?: Statement;
+    /** In a `BinaryExpression`, `left + right`. */
+    readonly operator?: { readonly value: unknown };
+    readonly left?: Statement;
+    readonly right?: Statement;
+    /** In a `TestExpression`, `operand is …`. */
+    readonly operand?: Statement;
     /** The name of an `Identifier`, or what a literal says. */
     readonly value?: unknown;
   }

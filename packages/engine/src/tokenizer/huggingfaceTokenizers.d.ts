@@ -7,6 +7,7 @@ declare module '@huggingface/tokenizers' {
     /** The parsed `tokenizer.json` and `tokenizer_config.json`. Throws for kinds it does not know. */
     constructor(tokenizer: object, config: object);
     readonly normalizer: ((text: string) => string) | null;
+    readonly pre_tokenizer: ((text: string) => string[]) | null;
     /** Tokens by id. */
     readonly model: { readonly vocab: string[] };
     encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[] };

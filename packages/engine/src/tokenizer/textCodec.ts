@@ -4,6 +4,7 @@ import { abbreviate } from '../support/abbreviate.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { readAddedTokens, type AddedToken } from './addedTokens.js';
+import { withWrittenPattern } from './gpt2Pattern.js';
 import { tokenTexts } from './namedTokens.js';
 import { TokenSplitter, tokenPattern } from './tokenSplitter.js';
 import { checkVocabularyIds } from './vocabulary.js';
@@ -65,7 +66,7 @@ export class TextCodec {
     // The mark is this tokenizer's only added token. Before a text it means "not the beginning", which matters to
     // tokenizers that prepend a space to the first piece only.
     const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
-    const plainJson = { ...tokenizerJson.raw, normalizer: null, added_tokens: [sentinel] };
+    const plainJson = { ...withWrittenPattern(tokenizerJson), normalizer: null, added_tokens: [sentinel] };
     this.plainEncoder = this.contained(() => new Tokenizer(plainJson, tokenizerConfig.raw));
     this.refuseSpellableTokens(new Set(words.map(({ id }) => id)));
   }
