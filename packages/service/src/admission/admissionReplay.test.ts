@@ -39,6 +39,18 @@ describe('idempotency', () => {
     await assertRefused('idempotency_conflict', { ...asked, endpoint: '/v1/chat/completions' });
   });
 
+  test('neither a replay nor a conflict makes others wait while its tokens are counted', async () => {
+    const asked = operation(await newKey());
+    const counted: number[] = [];
+    const countTokens = () => counted.push(1);
+    const outcome = await admit(asked, { countTokens });
+    assert.equal(outcome.kind, 'admitted');
+    assert.equal(counted.length, 1);
+    assert.equal((await admit(asked, { countTokens })).kind, 'replayed');
+    await assertRefused('idempotency_conflict', { ...asked, subject_id: 'another' }, { countTokens });
+    assert.equal(counted.length, 1);
+  });
+
   test('"Scope: project plus tenant."', async () => {
     const [key, other] = [await newKey(), await newKey()];
     const asked = operation(key);

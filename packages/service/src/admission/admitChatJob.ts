@@ -1,4 +1,5 @@
 import type { AdmissionTurns } from './admissionTurns.js';
+import { admitInTurn } from './admitInTurn.js';
 import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from './admitJob.js';
 import type { FullQueue, FullQueues } from './fullQueues.js';
 import type { UnderWay } from './underWay.js';
@@ -14,7 +15,6 @@ export interface ChatAdmissionContext extends AdmissionContext, RequestsOfProces
 
 /** The operation of a chat completion. */
 export interface ChatOperation extends ModelOperation {
-  /** Its idempotency key was just made, so it cannot be a replay. */
   readonly isNew: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface ChatOperation extends ModelOperation {
  */
 export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
   if (operation.isNew && context.execution === 'on') return admitNew(context, operation);
-  const outcome = await admitJob(context, operation);
+  const outcome = await admitInTurn(context, operation);
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;
 }

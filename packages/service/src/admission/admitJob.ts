@@ -2,7 +2,7 @@ import { baseVersion, currentPriceCard, type JobKind, type TenantId } from '@eng
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction, RolledBack } from '../db/transaction.js';
-import { claimIdempotencyKey } from '../idempotency/claimIdempotencyKey.js';
+import { claimIdempotencyKey, isIdempotencyKeyClaimed } from '../idempotency/claimIdempotencyKey.js';
 import { fingerprint } from '../idempotency/fingerprint.js';
 import { newId } from '../ids.js';
 import { insertJob } from '../jobs/insertJob.js';
@@ -43,6 +43,8 @@ export interface ModelOperation {
   /** The path of the endpoint. */
   readonly endpoint: string;
   readonly idempotency_key: string;
+  /** The key was just made, so this cannot be a replay. */
+  readonly isNew?: boolean;
   /** With defaults filled in. */
   readonly request: JobRequest;
   /** The request's trace context, see `tracing.ts`. */
@@ -91,21 +93,36 @@ const noSubjectName = 'default';
  * balance last and briefly, unless the version's hosting has to be settled first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
-  // Counts tokens outside the transaction, which must not wait for it. The result counts at its place in the order.
-  const price = priceRequest(operation.request, context, currentPriceCard);
-  await price.catch(() => undefined);
+  const pricing = pricingOf(operation, context);
+  // Counts tokens outside the transaction, which must not wait for it. The result counts at its place in the order. A
+  // replay needs none.
+  if (!(await isReplay(context, operation))) await pricing().catch(() => undefined);
   const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>
-    admit(trx, context, operation, price),
+    admit(trx, context, operation, pricing),
   );
   if (outcome.kind === 'admitted') context.onAdmitted?.(operation.request.kind);
   return outcome;
+}
+
+/** Whether its idempotency key was seen before, as far as can be told outside the transaction. */
+async function isReplay({ db }: AdmissionContext, { key, tenant_id, idempotency_key, isNew }: ModelOperation) {
+  if (isNew === true) return false;
+  return isIdempotencyKeyClaimed(db, { project_id: key.project_id, tenant_id, key: idempotency_key });
+}
+
+type Pricing = () => Promise<PriceOutcome>;
+
+/** Counts when it is first asked, and only once, however often the transaction is repeated. */
+function pricingOf({ request }: ModelOperation, meter: PromptMeter): Pricing {
+  let price: Promise<PriceOutcome> | null = null;
+  return () => (price ??= priceRequest(request, meter, currentPriceCard));
 }
 
 async function admit(
   trx: Transaction<Database>,
   context: AdmissionContext,
   operation: ModelOperation,
-  pricing: Promise<PriceOutcome>,
+  pricing: Pricing,
 ): Promise<AdmissionOutcome | RolledBack<AdmissionOutcome>> {
   const { key, tenant_id } = operation;
   const { project_id } = key;
@@ -139,7 +156,7 @@ async function admit(
   const route = await resolveRoute(trx, operation);
   if (route.kind !== 'resolved') return refused(route.kind);
 
-  const price = await pricing;
+  const price = await pricing();
   if (price.kind !== 'priced') return refused(price.kind);
 
   const { reserved_microusd } = price;

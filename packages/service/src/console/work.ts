@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from '../admission/admitJob.js';
+import type { TurnContext } from '../admission/admitInTurn.js';
+import { admitJob, type AdmissionOutcome, type ModelOperation } from '../admission/admitJob.js';
 import { audited } from '../audit/audited.js';
 import type { Database } from '../db/schema.js';
 import { createKey, type CreateKeyOutcome, type NewKey } from '../keys/createKey.js';
@@ -16,33 +17,35 @@ import { operatorOfMember, type Member } from './members.js';
 /** Members' changes in a project, by the domain functions of the API and the commands, each with its audit event. */
 
 /** The same admission as over the API, for a member in place of a key. */
-export async function admitForMember(
-  { onAdmitted, ...context }: AdmissionContext,
+export function admitForMember(
+  { onAdmitted, turns, ...context }: TurnContext,
   member: Member,
   projectId: string,
   operation: Omit<ModelOperation, 'key'>,
 ): Promise<AdmissionOutcome> {
-  const outcome = await audited<AdmissionOutcome>(
-    context.db,
-    operatorOfMember(member),
-    async (trx) => {
-      const id = await findOrMakeOwnKey(trx, { project_id: projectId, ...consoleKey });
-      const key = { id, project_id: projectId, is_own: true };
-      return admitJob({ ...context, db: trx }, { ...operation, key });
-    },
-    (admitted) =>
-      admitted.kind === 'admitted'
-        ? {
-            action: operation.request.kind === 'inference' ? 'job.ask' : 'job.learn',
-            project_id: projectId,
-            target: admitted.job_id,
-            details: {},
-          }
-        : null,
-  );
-  // Only once it is committed.
-  if (outcome.kind === 'admitted') onAdmitted?.(operation.request.kind);
-  return outcome;
+  return turns.take(projectId, async () => {
+    const outcome = await audited<AdmissionOutcome>(
+      context.db,
+      operatorOfMember(member),
+      async (trx) => {
+        const id = await findOrMakeOwnKey(trx, { project_id: projectId, ...consoleKey });
+        const key = { id, project_id: projectId, is_own: true };
+        return admitJob({ ...context, db: trx }, { ...operation, key });
+      },
+      (admitted) =>
+        admitted.kind === 'admitted'
+          ? {
+              action: operation.request.kind === 'inference' ? 'job.ask' : 'job.learn',
+              project_id: projectId,
+              target: admitted.job_id,
+              details: {},
+            }
+          : null,
+    );
+    // Only once it is committed.
+    if (outcome.kind === 'admitted') onAdmitted?.(operation.request.kind);
+    return outcome;
+  });
 }
 
 export async function activateForMember(

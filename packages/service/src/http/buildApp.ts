@@ -84,6 +84,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const authenticateRequest = createAuthentication(options.db, strangers, () => fullQueues.pause());
   const limitRate = createRateLimit(options.db, () => fullQueues.pause());
   const watcher = startJobWatcher(options.db);
+  const turns = new AdmissionTurns();
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -102,7 +103,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     descriptionRoutes(app, open);
   }
   consolePages(app, strangers);
-  consoleApi(app, { ...noneToShow, payments: null, ...open, isClosing: () => closing });
+  consoleApi(app, { ...noneToShow, payments: null, ...open, turns, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -118,7 +119,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      apiRoutes(api, options, { watcher, fullQueues, turns: new AdmissionTurns(), underWay: new UnderWay() });
+      apiRoutes(api, options, { watcher, fullQueues, turns, underWay: new UnderWay() });
       registered();
     },
     { prefix: '/v1' },
@@ -196,8 +197,8 @@ interface Shared extends RequestsOfProcess {
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, shared: Shared): void {
   chatRoute(api, { keepaliveMs: defaultKeepaliveMs, ...options, ...shared });
-  inferenceRoute(api, options);
-  internalizationRoute(api, options);
+  inferenceRoute(api, { ...options, ...shared });
+  internalizationRoute(api, { ...options, ...shared });
   jobRoutes(api, options);
   subjectRoutes(api, options);
   activationRoute(api, options);

@@ -1,5 +1,5 @@
 import type { TenantId } from '@engraft/contract';
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { tenantIs } from '../tenants/tenantIs.js';
 
@@ -33,6 +33,15 @@ export async function claimIdempotencyKey(trx: Transaction<Database>, claim: Ide
   }
 }
 
+/** Whether a request came with this key before. It may have been forgotten, or come, by the time of the claim. */
+export async function isIdempotencyKeyClaimed(
+  db: Kysely<Database>,
+  claim: Pick<IdempotencyClaim, 'project_id' | 'tenant_id' | 'key'>,
+): Promise<boolean> {
+  const earlier = await findClaim(db, claim).select('job_id').executeTakeFirst();
+  return earlier !== undefined;
+}
+
 async function tryToClaim(trx: Transaction<Database>, claim: IdempotencyClaim): Promise<ClaimOutcome | null> {
   const inserted = await trx
     .insertInto('idempotency_keys')
@@ -40,14 +49,16 @@ async function tryToClaim(trx: Transaction<Database>, claim: IdempotencyClaim): 
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
   if (inserted.numInsertedOrUpdatedRows === 1n) return { kind: 'claimed' };
-  const earlier = await trx
-    .selectFrom('idempotency_keys')
-    .select(['fingerprint_sha256', 'job_id', 'api_key_id'])
-    .where('project_id', '=', claim.project_id)
-    .where(tenantIs('tenant_id', claim.tenant_id))
-    .where('key', '=', claim.key)
-    .executeTakeFirst();
+  const earlier = await findClaim(trx, claim).select(['fingerprint_sha256', 'job_id', 'api_key_id']).executeTakeFirst();
   if (earlier === undefined) return null;
   if (!earlier.fingerprint_sha256.equals(claim.fingerprint_sha256)) return { kind: 'conflict' };
   return { kind: 'replay', job_id: earlier.job_id, api_key_id: earlier.api_key_id };
+}
+
+function findClaim(db: Kysely<Database>, claim: Pick<IdempotencyClaim, 'project_id' | 'tenant_id' | 'key'>) {
+  return db
+    .selectFrom('idempotency_keys')
+    .where('project_id', '=', claim.project_id)
+    .where(tenantIs('tenant_id', claim.tenant_id))
+    .where('key', '=', claim.key);
 }

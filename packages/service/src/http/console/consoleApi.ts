@@ -1,6 +1,6 @@
 import { ApiError } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
-import type { AdmissionContext } from '../../admission/admitJob.js';
+import type { TurnContext } from '../../admission/admitInTurn.js';
 import type { Payments } from '../../payments/payments.js';
 import type { StrangerLimits } from '../limitStrangers.js';
 import { readBodyBytes } from '../readBody.js';
@@ -16,7 +16,7 @@ import { purchaseRoutes, stripeWebhook } from './purchaseRoutes.js';
 import { settingsRoutes } from './settingsRoutes.js';
 import { workRoutes } from './workRoutes.js';
 
-export interface ConsoleOptions extends AdmissionContext, ModelContext {
+export interface ConsoleOptions extends TurnContext, ModelContext {
   readonly strangers: StrangerLimits;
   /** `null` if no credit is sold. */
   readonly payments: Payments | null;

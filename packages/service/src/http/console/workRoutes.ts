@@ -1,7 +1,8 @@
 import { readRequest } from '@engraft/contract';
 import { askRequest, learnRequest, type ConsoleReceipt } from '@engraft/contract/console';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { AdmissionContext, AdmissionOutcome } from '../../admission/admitJob.js';
+import type { TurnContext } from '../../admission/admitInTurn.js';
+import type { AdmissionOutcome } from '../../admission/admitJob.js';
 import { admitForMember } from '../../console/work.js';
 import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
 import { refusalOf } from '../apiErrors.js';
@@ -13,7 +14,7 @@ import { memberOf, projectOf } from './guardRequests.js';
 const maxAnswerTokens = 256;
 
 /** Learning and asking from the console: jobs like those of the API, admitted by the same rules. */
-export function workRoutes(api: FastifyInstance, context: AdmissionContext): void {
+export function workRoutes(api: FastifyInstance, context: TurnContext): void {
   api.post('/projects/:project/internalizations', { config: { console: 'learn' } }, async (request, reply) => {
     refuseQueryParameters(request);
     const idempotencyKey = requiredIdempotencyKey(request);

@@ -1,6 +1,6 @@
 import { readInferenceRequest } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
-import { admitJob, type AdmissionContext } from '../../admission/admitJob.js';
+import { admitInTurn, type TurnContext } from '../../admission/admitInTurn.js';
 import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
 import { keyOf } from '../authenticateRequest.js';
 import { readJsonBody, refuseQueryParameters } from '../readBody.js';
@@ -11,12 +11,12 @@ import { traceContextOfRequest } from '../traceRequests.js';
 const endpoint = '/v1/inferences';
 
 /** `POST /v1/inferences` */
-export function inferenceRoute(api: FastifyInstance, context: AdmissionContext): void {
+export function inferenceRoute(api: FastifyInstance, context: TurnContext): void {
   api.post('/inferences', { config: { anyScopeOf: ['inference'] } }, async (request, reply) => {
     refuseQueryParameters(request);
     const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, readInferenceRequest);
-    const outcome = await admitJob(context, {
+    const outcome = await admitInTurn(context, {
       key: keyOf(request),
       tenant_id: selectedTenant(request, body.tenant_id),
       subject_id: body.subject_id,

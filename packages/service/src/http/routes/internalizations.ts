@@ -1,6 +1,6 @@
 import { internalizationRequest, readRequest } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
-import { admitJob, type AdmissionContext } from '../../admission/admitJob.js';
+import { admitInTurn, type TurnContext } from '../../admission/admitInTurn.js';
 import { keyOf } from '../authenticateRequest.js';
 import { readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { requiredIdempotencyKey, selectedTenant } from '../readHeaders.js';
@@ -10,12 +10,12 @@ import { traceContextOfRequest } from '../traceRequests.js';
 const endpoint = '/v1/internalizations';
 
 /** `POST /v1/internalizations` */
-export function internalizationRoute(api: FastifyInstance, context: AdmissionContext): void {
+export function internalizationRoute(api: FastifyInstance, context: TurnContext): void {
   api.post('/internalizations', { config: { anyScopeOf: ['internalize'] } }, async (request, reply) => {
     refuseQueryParameters(request);
     const idempotencyKey = requiredIdempotencyKey(request);
     const body = readJsonBody(request, (json) => readRequest(internalizationRequest, json));
-    const outcome = await admitJob(context, {
+    const outcome = await admitInTurn(context, {
       key: keyOf(request),
       tenant_id: selectedTenant(request, body.tenant_id),
       subject_id: body.subject_id,
