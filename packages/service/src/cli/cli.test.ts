@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -21,6 +21,29 @@ describe('engraft', () => {
       assert.equal(status, 0);
       assert.match(stdout, /^Usage: engraft/);
     }
+  });
+
+  it('says which Node.js it needs to one that is older, before that fails at an import', async () => {
+    const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`;
+    for (const args of [['--help'], ['doctor']]) {
+      const { status, stdout, stderr } = await engraft(args, { NODE_OPTIONS });
+      assert.equal(stderr, 'engraft: Node.js 18.20.4 is too old: 20.19 or later is needed\n');
+      assert.equal(stdout, '');
+      assert.equal(status, 1);
+    }
+  });
+
+  // As for another user's folder. A loop of links stops root, too.
+  it('does not take a database or key that cannot be read for missing', async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+    t.after(() => rm(folder, { recursive: true }));
+    for (const name of ['postgres', 'default-key']) await symlink(name, path.join(folder, name));
+    const list = await engraft(['project', 'list', '--data', folder], { DATABASE_URL: '' });
+    assert.match(list.stderr, /^engraft: the database in .*postgres cannot be used: ELOOP.*; run engraft as the user/);
+    const ask = await engraft(['ask', 'Who?', '--subject', 'anna', '--data', folder]);
+    assert.match(ask.stderr, /^engraft: the key in .*default-key cannot be read: ELOOP.* or set ENGRAFT_API_KEY\n$/);
+    assert.deepEqual([list.status, ask.status], [1, 1]);
   });
 
   it('refuses wrong usage with status 2', async () => {

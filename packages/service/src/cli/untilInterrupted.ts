@@ -16,7 +16,7 @@ export async function untilInterrupted<Result>(
   let isOver = false;
   // The handlers stay after the work. Without them, a copy that comes late would change the exit status. A first signal
   // then ends the process with the status that it has without handlers.
-  void untilToldToStop().then((name) => {
+  void untilToldToStop().told.then((name) => {
     if (isOver) process.exit(128 + constants.signals[name]);
     told.name = name;
     interrupted.abort();

@@ -2,16 +2,21 @@ import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from '@engraft/engine/synced-folders';
 import { crashPoint } from '../crashPoints.js';
+import { isAbsence } from '../isAbsence.js';
 import { makeDataFolder } from './dataFolder.js';
 
 /**
  * The key that `engraft learn` and `engraft ask` use if they are given none. `null` if there is none.
- * @throws Error if it cannot be read
+ * @throws Error that names the file if it cannot be read
  */
 export async function readDefaultKey(dataFolder: string): Promise<string | null> {
   const text = await readFile(keyFile(dataFolder), 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return '';
-    throw error;
+    if (isAbsence(error)) return '';
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the key in ${keyFile(dataFolder)} cannot be read: ${why}; run engraft as the user who owns it, or set ENGRAFT_API_KEY`,
+      { cause: error },
+    );
   });
   return text.trim() === '' ? null : text.trim();
 }

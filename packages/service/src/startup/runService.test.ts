@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -165,5 +166,38 @@ describe('a service without an engine', () => {
     for (const target of ['/openapi.json', '/docs', '/v1/models']) assert.equal((await get(target)).status, 404);
     worker.kill('SIGTERM');
     assert.deepEqual(await once(worker, 'exit'), [0, null]);
+  });
+});
+
+describe('a first start that is told to stop', { skip: process.platform === 'win32' }, () => {
+  it('ends without listening or a fault, and the next one begins anew', async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const start = () => {
+      const service = spawn(process.execPath, [program, 'serve', '--port', '0', '--data', folder], {
+        env: { PATH: process.env['PATH'], ENGRAFT_ENGINE: 'off' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      t.after(() => void service.kill('SIGKILL'));
+      return service;
+    };
+    const first = start();
+    const [shown, logged] = [text(first.stdout), text(first.stderr)];
+    while (first.exitCode === null && !existsSync(path.join(folder, 'postgres.new', 'cluster', 'PG_VERSION'))) {
+      await sleep(5);
+    }
+    assert.ok(first.pid !== undefined);
+    // As Ctrl-C does, to the whole process group.
+    process.kill(-first.pid, 'SIGINT');
+    assert.deepEqual(await once(first, 'exit'), [0, null]);
+    assert.equal(await shown, '');
+    assert.match(await logged, /"told to stop while starting".*"stopped"/s);
+
+    const second = start();
+    const [url] = await once(second.stdout, 'data');
+    assert.match(String(url), /^engraft listening on /);
+    second.kill('SIGTERM');
+    assert.deepEqual(await once(second, 'exit'), [0, null]);
   });
 });

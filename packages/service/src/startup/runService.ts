@@ -64,8 +64,8 @@ const maxHeldMs = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects if the
- * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace
- * the model.
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace the
+ * model.
  */
 export async function runService(
   config: Config,
@@ -74,10 +74,10 @@ export async function runService(
   load: typeof loadModel = loadModel,
 ): Promise<void> {
   const tracingConfig = usableTracing(config);
-  const told = untilToldToStop();
+  const wish = untilToldToStop();
   const { logger, output } = openLog(config);
   const stopping = boundStop(maxStopMs, logger);
-  void told.then(() => stopping.begin());
+  void wish.told.then(() => stopping.begin());
   process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
   const onLost = (error: Error): void => {
     logger.fatal({ err: error }, 'the embedded database is lost');
@@ -91,6 +91,7 @@ export async function runService(
     if (config.databaseUrl === null) running.lock = await lockDataFolder(config.dataFolder);
     const installation = await openInstallation(config, { maxConnections, maxHeldMs, onLost });
     running.installation = installation;
+    wish.throwIfTold();
     if (installation.unrestrictedBecause !== null) {
       const reason = installation.unrestrictedBecause;
       logger.warn(
@@ -101,6 +102,7 @@ export async function runService(
     const isFirst = roles.api && (await prepareFirstStart(installation.db, config.dataFolder));
     const model = await load(config, roles.worker, logger);
     running.model = model;
+    wish.throwIfTold();
     if (model.kind === 'missing') {
       if (!roles.api) throw new Error(model.reason);
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
@@ -119,6 +121,7 @@ export async function runService(
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) running.app = await openApi(parts, running.worker ?? null);
+    wish.throwIfTold();
     const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
     if (config.operations !== null) {
       running.operations = openOperations(parts);
@@ -131,7 +134,11 @@ export async function runService(
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
     if (isFirst && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
-    logger.info({ signal: await told }, 'draining');
+    logger.info({ signal: await wish.told }, 'draining');
+  } catch (error) {
+    // What breaks off because of the wish is no fault: Ctrl-C also reaches the processes that are being started.
+    if (!wish.isTold()) throw error;
+    logger.info({ signal: await wish.told, err: error }, 'told to stop while starting');
   } finally {
     stopping.begin();
     await stop(running, stopping);

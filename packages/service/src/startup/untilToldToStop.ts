@@ -2,14 +2,23 @@
 const sameWishMs = 1_000;
 const parentPollMs = 500;
 
+/** The wish that the service stops, which may come at any time. */
+export interface StopWish {
+  /** Resolves with the signal's name. */
+  readonly told: Promise<NodeJS.Signals>;
+  readonly isTold: () => boolean;
+  /** For a start, which goes on no further then. */
+  readonly throwIfTold: () => void;
+}
+
 /**
- * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP (which a closing terminal sends). Another one,
- * more than a moment later, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM, since npm
+ * The wish is the first SIGTERM, SIGINT or SIGHUP (which a closing terminal sends). Another one, more than a moment
+ * later, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM, since npm
  * does not pass signals on to what it runs.
  */
-export function untilToldToStop(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let toldAtMs: number | null = null;
+export function untilToldToStop(): StopWish {
+  let toldAtMs: number | null = null;
+  const told = new Promise<NodeJS.Signals>((resolve) => {
     const tell = (name: NodeJS.Signals): void => {
       const nowMs = performance.now();
       if (toldAtMs !== null && nowMs - toldAtMs > sameWishMs) process.exit(1);
@@ -23,6 +32,11 @@ export function untilToldToStop(): Promise<NodeJS.Signals> {
       });
     }
   });
+  const isTold = (): boolean => toldAtMs !== null;
+  const throwIfTold = (): void => {
+    if (isTold()) throw new Error('told to stop');
+  };
+  return { told, isTold, throwIfTold };
 }
 
 function onceParentIsLost(lost: () => void): void {

@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { syncFolder } from '@engraft/engine/synced-folders';
 import type { FileLock } from '../../fileLock/fileLock.js';
+import { isAbsence } from '../../isAbsence.js';
 import { chooseServerAccount, type ServerAccount } from './account.js';
 import { prepareBinaries, type ServerBinaries } from './binaries.js';
 
@@ -33,7 +34,10 @@ export interface Cluster {
 /** The superuser of the cluster, and the only user. */
 export const clusterUser = 'engraft';
 
-/** Whether a server was ever started in this data folder. */
+/**
+ * Whether a server was ever started in this data folder.
+ * @throws an Error that names the folder if nobody can tell
+ */
 export async function hasCluster(dataFolder: string): Promise<boolean> {
   return isPresent(homeOf(dataFolder));
 }
@@ -142,6 +146,8 @@ async function runInitdb(cluster: Cluster, passwordPath: string, lock: FileLock)
     cwd: cluster.folder,
     env: serverEnvironment,
     stdio: ['ignore', 'ignore', 'pipe', password.fd, lock.fd],
+    // A Ctrl-C that is meant for the service leaves it to finish.
+    detached: true,
     ...cluster.account,
   });
   let complaint = '';
@@ -176,9 +182,16 @@ async function changeOwner(file: string, account: ServerAccount): Promise<void> 
   for (const name of await readdir(file)) await changeOwner(path.join(file, name), account);
 }
 
+/** @throws an Error that names the folder if nobody can tell */
 async function isPresent(home: string): Promise<boolean> {
-  return stat(path.join(home, 'cluster', 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await stat(path.join(home, 'cluster', 'PG_VERSION'));
+    return true;
+  } catch (error) {
+    if (isAbsence(error)) return false;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`the database in ${home} cannot be used: ${why}; run engraft as the user who owns it`, {
+      cause: error,
+    });
+  }
 }
