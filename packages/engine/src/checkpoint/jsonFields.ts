@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { EngineError } from '../engine.js';
 import { readBoundedFile } from '../support/boundedFile.js';
 import { abbreviate } from '../support/abbreviate.js';
@@ -48,8 +50,14 @@ export class JsonFields {
 
   static async read(path: string, source: string, maxBytes?: number): Promise<JsonFields> {
     const fields = await JsonFields.readOptional(path, source, maxBytes);
-    if (fields === undefined) throw new EngineError('checkpoint_invalid', `${source} is missing (${path})`);
-    return fields;
+    if (fields !== undefined) return fields;
+    const folder = dirname(path);
+    const isThere = await stat(folder).then(
+      () => true,
+      () => false,
+    );
+    const problem = isThere ? `${source} is missing (${path})` : `there is no folder ${folder}`;
+    throw new EngineError('checkpoint_invalid', problem);
   }
 
   /** Like `read`, but `undefined` when there is no such file. */

@@ -41,6 +41,13 @@ describe('backup and restore, of what cannot be,', () => {
       const restoring = restoreBackup({ file: changed, dataFolder: folder, databaseUrl: null });
       await assert.rejects(restoring, { name: 'BackupError', message: /is damaged or incomplete, or not of Engraft/ });
     }
+    for (const [other, message] of [
+      [`${changed}.none`, `there is no file ${changed}.none`],
+      [path.dirname(changed), `${path.dirname(changed)} is no file`],
+    ] as const) {
+      const restoring = restoreBackup({ file: other, dataFolder: folder, databaseUrl: null });
+      await assert.rejects(restoring, { name: 'BackupError', message });
+    }
     await assert.rejects(stat(folder), { code: 'ENOENT' });
   });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { isAbsence } from '../isAbsence.js';
 import { BackupError } from './backupError.js';
 
 /**
@@ -25,16 +26,27 @@ const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 export const sealBytes = sealOf(Buffer.alloc(32)).byteLength;
 
+async function sizeOf(file: string): Promise<number> {
+  try {
+    const found = await stat(file);
+    if (found.isFile()) return found.size;
+  } catch (error) {
+    if (isAbsence(error)) throw new BackupError(`there is no file ${file}`);
+    throw new BackupError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new BackupError(`${file} is no file`);
+}
+
 /**
  * Reads the whole file, and reports its SHA-256 before the seal.
- * @throws BackupError if the seal does not fit
+ * @throws BackupError if the seal does not fit, or there is no such file
  */
 export async function checkSeal(
   file: string,
   onProgress: (bytes: number, total: number) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  const { size } = await stat(file);
+  const size = await sizeOf(file);
   const sealedBytes = Math.max(0, size - sealBytes);
   const hash = createHash('sha256');
   const ending: Uint8Array[] = [];

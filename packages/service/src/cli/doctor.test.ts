@@ -30,7 +30,7 @@ describe('engraft doctor', () => {
       .execute();
     assert.equal(broken.status, 1);
     assert.match(broken.stderr, /^engraft: something is wrong with: clock, model, engine\n$/);
-    assert.match(broken.stdout, /seconds before the service last looked: the clock was set back/);
+    assert.match(broken.stdout, /seconds before the last look at it: the clock was set back/);
   });
 
   it('says that it works with the rights of the owner of the tables where it cannot have others', async () => {

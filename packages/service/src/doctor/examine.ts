@@ -129,11 +129,11 @@ async function compareClocks(db: Kysely<Database>): Promise<string> {
   const time = (atMs: number): string => new Date(atMs).toISOString();
   if (seen_ms - now_ms > minJumpMs) {
     throw new Error(
-      `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back, or was ahead then`,
+      `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the last look at it: the clock was set back, or was ahead then`,
     );
   }
   const leap = leapt_ms === null ? '' : `; it came back from more than a day away at ${time(leapt_ms)}`;
-  return `it is ${time(now_ms)}; the service last looked ${seconds(now_ms - seen_ms)} ago${leap}`;
+  return `it is ${time(now_ms)}; the last look at it was ${seconds(now_ms - seen_ms)} ago${leap}`;
 }
 
 async function examineArchivesOf({ config, hasArchives, withDatabase }: Examined): Promise<string | null> {

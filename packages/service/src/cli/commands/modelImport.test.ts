@@ -103,6 +103,18 @@ describe('engraft model import', () => {
     assert.deepEqual(await readdir(folder), ['some model.gguf', 'template']);
   });
 
+  it('makes no folder of the name of the file', async () => {
+    const other = path.join(folder, 'weights');
+    await copyFile(file, other);
+    const { status, stderr } = await modelImport(other);
+    assert.equal(
+      stderr,
+      `engraft: the name of ${other} does not end in .gguf, so --out must name the folder to make\n`,
+    );
+    assert.equal(status, 2);
+    assert.equal((await modelImport(other, '--out', path.join(folder, 'model'))).status, 0);
+  });
+
   it('refuses in one line what it cannot read, and what is there', async () => {
     await writeFile(file, (await readFile(fixture)).subarray(0, 20_000));
     const damaged = await modelImport(file);

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import cliProgress from 'cli-progress';
 import type { Command } from 'commander';
 import type { ImportedModel, ImportProgress } from '@engraft/engine';
+import { UsageError } from '../../config/config.js';
 import { notEmpty } from '../arguments.js';
 import { print } from '../output.js';
 import { readTextFile } from '../textFile.js';
@@ -32,12 +34,16 @@ async function importModel(file: string, options: ModelImportOptions): Promise<v
   // Loaded only here, so that other commands start faster.
   const { importFolder, importGguf } = await import('@engraft/engine');
   const { chatTemplate } = options;
+  const folder = options.out === undefined ? importFolder(file) : path.resolve(options.out);
+  if (folder === path.resolve(file) && existsSync(file)) {
+    throw new UsageError(`the name of ${file} does not end in .gguf, so --out must name the folder to make`);
+  }
   const progress = showProgress();
   const model = await untilInterrupted(
     async (signal) =>
       importGguf({
         file,
-        folder: options.out === undefined ? importFolder(file) : path.resolve(options.out),
+        folder,
         precision: options.f16 === true ? 'F16' : 'exact',
         ...(chatTemplate === undefined ? {} : { chatTemplate: await readTextFile(chatTemplate) }),
         onProgress: progress.update,

@@ -164,7 +164,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
 function importRefusal(outcome: Exclude<ImportOutcome, { kind: 'imported' }>, project: string): string {
   switch (outcome.kind) {
     case 'model_unknown':
-      return 'it is not known which base model this installation has: start its worker once';
+      return 'it is not known which base model this installation has: start `engraft serve`, or a worker, once';
     case 'another_model':
       return `the subject was trained on another base model than this installation has (${outcome.base_model_hash}): serve that model here (ENGRAFT_MODEL_DIR)`;
     case 'already_there':

@@ -136,7 +136,7 @@ describe('engraft teacher', () => {
     const refused = {
       status: 1,
       stdout: '',
-      stderr: `engraft: --model: config.json is missing (${typo}/config.json)\n`,
+      stderr: `engraft: --model: there is no folder ${typo}\n`,
     };
     const asked = ['--model', typo, '--data', data];
     assert.deepEqual(await engraftTeacher('train', ...asked, '--out', out), refused);
