@@ -25,9 +25,9 @@ describe('engraft', () => {
 
   it('says which Node.js it needs to one that is older, before that fails at an import', async () => {
     const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`;
+    const nodeOptions = `--import=data:text/javascript,${encodeURIComponent(older)}`;
     for (const args of [['--help'], ['doctor']]) {
-      const { status, stdout, stderr } = await engraft(args, { NODE_OPTIONS });
+      const { status, stdout, stderr } = await engraft(args, { NODE_OPTIONS: nodeOptions });
       assert.equal(stderr, 'engraft: Node.js 18.20.4 is too old: 20.19 or later is needed\n');
       assert.equal(stdout, '');
       assert.equal(status, 1);

@@ -195,8 +195,7 @@ describe('a first start that is told to stop', { skip: process.platform === 'win
     assert.match(await logged, /"told to stop while starting".*"stopped"/s);
 
     const second = start();
-    const [url] = await once(second.stdout, 'data');
-    assert.match(String(url), /^engraft listening on /);
+    await once(second.stdout, 'data');
     second.kill('SIGTERM');
     assert.deepEqual(await once(second, 'exit'), [0, null]);
   });

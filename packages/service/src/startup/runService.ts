@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -7,33 +6,33 @@ import type { Registry } from 'prom-client';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { createStoreMetrics } from '../adapterStore/storeMetrics.js';
-import { type ClockWatch, watchClock } from '../clock/watchClock.js';
+import { watchClock } from '../clock/watchClock.js';
 import { type Config, usableTracing } from '../config/config.js';
 import type { Database } from '../db/schema.js';
 import { examine } from '../doctor/examine.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
-import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp, buildOperationsApp } from '../http/buildApp.js';
 import type { Payments } from '../payments/payments.js';
-import { type Retention, startRetention } from '../retention/startRetention.js';
+import { startRetention } from '../retention/startRetention.js';
 import { openConfiguredTracing } from '../tracing/openConfiguredTracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { adoptBaseModel } from '../worker/adoptBaseModel.js';
 import { freeOrphanedJobs } from '../jobs/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
-import { type BoundedStop, boundStop } from './boundedStop.js';
+import { boundStop } from './boundedStop.js';
 import { makeDataFolder } from './dataFolder.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
 import { examinedOf, modelInUseOf } from './lookInside.js';
 import { openLog } from './logger.js';
-import { isWrittenSoon } from './logOutput.js';
+import { isWrittenSoon, type LogOutput } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
 import { tellFit } from './tellFit.js';
-import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
+import { recordServiceAddress } from './serviceAddress.js';
 import { lockDataFolder } from './serviceLock.js';
 import { openMetrics } from './serviceMetrics.js';
+import { type Running, type RunningWorker, stopParts } from './stopParts.js';
 import { untilToldToStop } from './untilToldToStop.js';
 
 /** The parts of the service that this process runs. */
@@ -50,10 +49,6 @@ const addressSettings = {
 
 /** Running inferences may finish within this time. Container runtimes kill 10 s after asking. */
 const drainGraceMs = 6_000;
-/** Clients get this long to read their answers. */
-const hangUpAfterMs = 8_000;
-/** The worker waits this long for calls that ignore the stop. Then they end with the engine. */
-const engineKeptMs = 9_000;
 /** The whole stop takes no longer, whatever hangs. */
 const maxStopMs = 25_000;
 const maxConnections = 24;
@@ -79,61 +74,12 @@ export async function runService(
   const stopping = boundStop(maxStopMs, logger);
   void wish.told.then(() => stopping.begin());
   process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
-  const onLost = (error: Error): void => {
-    logger.fatal({ err: error }, 'the embedded database is lost');
-    void isWrittenSoon(process.stderr).then(() => process.exit(1));
-  };
   // Also needed with a database elsewhere, since adapters and the first key are there.
   await makeDataFolder(config.dataFolder);
   const running: Running = {};
   try {
-    // Several services may share a database elsewhere.
-    if (config.databaseUrl === null) running.lock = await lockDataFolder(config.dataFolder);
-    const installation = await openInstallation(config, { maxConnections, maxHeldMs, onLost });
-    running.installation = installation;
-    wish.throwIfTold();
-    if (installation.unrestrictedBecause !== null) {
-      const reason = installation.unrestrictedBecause;
-      logger.warn(
-        { reason },
-        'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
-      );
-    }
-    const isFirst = roles.api && (await prepareFirstStart(installation.db, config.dataFolder));
-    const model = await load(config, roles.worker, logger);
-    running.model = model;
-    wish.throwIfTold();
-    if (model.kind === 'missing') {
-      if (!roles.api) throw new Error(model.reason);
-      logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
-    }
-    running.tracing = await openConfiguredTracing(tracingConfig, logger);
-    const metrics = openMetrics(installation, model, output);
-    const parts = { config, roles, installation, model, logger, metrics, tracing: running.tracing };
-    running.clock = await watchClock({ db: installation.db, logger, metrics });
-    if (roles.worker) {
-      const { dataFolder, jobRetentionDays, archive } = config;
-      const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
-      running.store = store;
-      await adoptModelOf(parts, store);
-      const kept = { jobRetentionDays, archive };
-      running.retention = startRetention({ db: installation.db, store, dataFolder, logger, ...kept });
-      running.worker = await openWorker(parts, store);
-    }
-    if (roles.api) running.app = await openApi(parts, running.worker ?? null);
-    wish.throwIfTold();
-    const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
-    if (config.operations !== null) {
-      running.operations = openOperations(parts);
-      const operationsUrl = await listen(running.operations, config.operations, addressSettings.operations);
-      logger.info({ url: operationsUrl }, 'health and metrics have an address of their own');
-    }
-    if (url !== null) {
-      running.address = await recordServiceAddress(config.dataFolder, url);
-      await onListening(url, installation.db);
-    }
-    logger.info({ pid: process.pid, ...roles }, 'started');
-    if (isFirst && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
+    const beginning = { config, roles, onListening, load, logger, output, tracing: tracingConfig };
+    await start(beginning, running, () => wish.throwIfTold());
     logger.info({ signal: await wish.told }, 'draining');
   } catch (error) {
     // What breaks off because of the wish is no fault: Ctrl-C also reaches the processes that are being started.
@@ -141,45 +87,75 @@ export async function runService(
     logger.info({ signal: await wish.told, err: error }, 'told to stop while starting');
   } finally {
     stopping.begin();
-    await stop(running, stopping);
+    await stopParts(running, stopping);
   }
   logger.info('stopped');
 }
 
-/** The parts that have been started so far, so that a failed start stops them again. */
-interface Running {
-  lock?: FileLock;
-  installation?: Installation;
-  model?: ModelState;
-  clock?: ClockWatch;
-  tracing?: Tracing;
-  store?: AdapterStore;
-  retention?: Retention;
-  worker?: RunningWorker | null;
-  app?: FastifyInstance;
-  operations?: FastifyInstance;
-  address?: ServiceAddress;
+interface Beginning {
+  readonly config: Config;
+  readonly roles: Roles;
+  readonly onListening: (url: string, db: Kysely<Database>) => unknown;
+  readonly load: typeof loadModel;
+  readonly logger: Logger;
+  readonly output: LogOutput;
+  readonly tracing: ReturnType<typeof usableTracing>;
 }
 
-async function stop(running: Running, stopping: BoundedStop): Promise<void> {
-  const { lock, installation, model, clock, tracing, store, retention, worker, app, operations, address } = running;
-  await stopping.part('address', address?.withdraw());
-  const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
-  const closeEngine = (): Promise<void> => stopping.part('engine', engine?.close());
-  const kept = setTimeout(() => void closeEngine(), engineKeptMs);
-  await Promise.all([
-    stopping.part('worker', worker?.stop()),
-    stopping.part('retention', retention?.stop()),
-    stopping.part('clock', clock?.stop()),
-    stopping.part('api', app === undefined ? undefined : closeApi(app)),
-    stopping.part('operations', operations === undefined ? undefined : closeApi(operations)),
-  ]);
-  clearTimeout(kept);
-  await closeEngine();
-  await stopping.part('adapters', store?.close());
-  await stopping.part('traces', tracing?.stop());
-  await stopping.part('database', installation?.close());
-  await stopping.part('lock', lock?.release());
+/** Notes each part in `running` once it has started, and goes no further once the service is told to stop. */
+async function start(beginning: Beginning, running: Running, throwIfTold: () => void): Promise<void> {
+  const { config, roles, onListening, load, logger, output } = beginning;
+  const onLost = (error: Error): void => {
+    logger.fatal({ err: error }, 'the embedded database is lost');
+    void isWrittenSoon(process.stderr).then(() => process.exit(1));
+  };
+  // Several services may share a database elsewhere.
+  if (config.databaseUrl === null) running.lock = await lockDataFolder(config.dataFolder);
+  const installation = await openInstallation(config, { maxConnections, maxHeldMs, onLost });
+  running.installation = installation;
+  throwIfTold();
+  if (installation.unrestrictedBecause !== null) {
+    const reason = installation.unrestrictedBecause;
+    logger.warn(
+      { reason },
+      'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
+    );
+  }
+  const isFirst = roles.api && (await prepareFirstStart(installation.db, config.dataFolder));
+  const model = await load(config, roles.worker, logger);
+  running.model = model;
+  throwIfTold();
+  if (model.kind === 'missing') {
+    if (!roles.api) throw new Error(model.reason);
+    logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
+  }
+  running.tracing = await openConfiguredTracing(beginning.tracing, logger);
+  const metrics = openMetrics(installation, model, output);
+  const parts = { config, roles, installation, model, logger, metrics, tracing: running.tracing };
+  running.clock = await watchClock({ db: installation.db, logger, metrics });
+  if (roles.worker) {
+    const { dataFolder, jobRetentionDays, archive } = config;
+    const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
+    running.store = store;
+    await adoptModelOf(parts, store);
+    const kept = { jobRetentionDays, archive };
+    running.retention = startRetention({ db: installation.db, store, dataFolder, logger, ...kept });
+    running.worker = await openWorker(parts, store);
+  }
+  if (roles.api) running.app = await openApi(parts, running.worker ?? null);
+  throwIfTold();
+  const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
+  if (config.operations !== null) {
+    running.operations = openOperations(parts);
+    const operationsUrl = await listen(running.operations, config.operations, addressSettings.operations);
+    logger.info({ url: operationsUrl }, 'health and metrics have an address of their own');
+  }
+  if (url !== null) {
+    running.address = await recordServiceAddress(config.dataFolder, url);
+    await onListening(url, installation.db);
+  }
+  logger.info({ pid: process.pid, ...roles }, 'started');
+  if (isFirst && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
 }
 
 interface Parts {
@@ -197,10 +173,6 @@ async function adoptModelOf({ installation: { db }, model, logger }: Parts, stor
   if (model.kind !== 'loaded' || model.engine === null) return;
   const { contentHash } = await model.engine.engine.describe();
   await adoptBaseModel({ db, store, content_hash: contentHash, logger });
-}
-
-interface RunningWorker extends Pick<Worker, 'wake'> {
-  stop(): Promise<void>;
 }
 
 async function openWorker(
@@ -287,13 +259,4 @@ async function listen(
   });
   const { port: actualPort } = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`;
-}
-
-async function closeApi(app: FastifyInstance): Promise<void> {
-  const closed = app.close();
-  const hangUp = new AbortController();
-  const late = sleep(hangUpAfterMs, 'late', { signal: hangUp.signal }).catch(() => 'closed');
-  if ((await Promise.race([closed, late])) === 'late') app.server.closeAllConnections();
-  hangUp.abort();
-  await closed;
 }
