@@ -23,7 +23,7 @@ export { chunkPassage, type Chunk } from './text/chunk.js';
 export { articles, copulas, isFunctionWord, prepositions } from './text/english/functionWords.js';
 export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
-export { isPersonName } from './text/english/personNames.js';
+export { isPersonName, personTitles } from './text/english/personNames.js';
 export { givesAnswer } from './text/judge.js';
 export { jsonObjectOf } from './text/jsonObject.js';
 export { memoised } from './text/memoised.js';

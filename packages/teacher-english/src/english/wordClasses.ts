@@ -1,6 +1,6 @@
 /** The class of a single word, from the compromise library. */
 import nlp from 'compromise';
-import { memoised } from '@engraft/learning/parts';
+import { memoised, personTitles } from '@engraft/learning/parts';
 
 const adjectives = new Map<string, boolean>();
 const pluralNouns = new Map<string, boolean>();
@@ -19,9 +19,16 @@ export function isVerb(word: string): boolean {
   return memoised(verbs, word, () => nlp(word).has('#Verb'));
 }
 
-/** The gender of a name, by its first word after any title. `null` if the library knows none. */
+const firstName = new RegExp(`^(?:(?:the|${personTitles})\\.? )*(\\p{Lu}[\\p{L}'’-]+)`, 'u');
+
+/**
+ * The gender of a person, by "Mr" and its like, or by the first word of the name after any title. `null` if the library
+ * knows none.
+ */
 export function genderOf(name: string): 'female' | 'male' | null {
-  const first = /^(?:(?:the|Dr|Prof|Captain|Mayor|Sir|Lady|Professor|Doctor)\.? )?(\p{Lu}[\p{L}'’-]+)/u.exec(name)?.[1];
+  if (/^(?:Mrs|Ms|Miss)\b/u.test(name)) return 'female';
+  if (/^Mr\b/u.test(name)) return 'male';
+  const first = firstName.exec(name)?.[1];
   if (first === undefined) return null;
   return memoised(genders, first, () => {
     const term = nlp(first);
