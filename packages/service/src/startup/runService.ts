@@ -59,8 +59,8 @@ const maxHeldMs = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects if the
- * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace the
- * model.
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace
+ * the model.
  */
 export async function runService(
   config: Config,

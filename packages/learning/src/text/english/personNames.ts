@@ -9,7 +9,7 @@ const sureTitles = 'Mr|Mrs|Ms|Miss|Dr|Prof|Professor|CEO|CFO|COO|CTO|Councillor|
 const titles =
   'Captain|Mayor|Coach|Chair|Chairman|Chairwoman|Minister|President|Chancellor|Governor|Judge|Bishop|Father|Sister|' +
   'King|Queen|Prince|Princess|Sir|Lady|Lord|Major|Colonel|General|Doctor|Director|Chef|Saint|St';
-/** What may come before a person's name, as a source of regular expressions. */
+/** Titles before a name, as a source of regular expressions. */
 export const personTitles = `(?:${sureTitles}|${titles})`;
 const name = "\\p{Lu}[\\p{L}'’-]+";
 const parts = `${name}(?:(?: (?:\\p{Lu}\\.|van|von|de|da|di|del|der|la|le|al|bin))* ${name})?`;
