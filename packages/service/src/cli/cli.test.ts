@@ -49,6 +49,9 @@ describe('engraft', () => {
   it('refuses wrong usage with status 2', async () => {
     await assertFails(2, /unknown command/, 'frobnicate');
     await assertFails(2, /unknown option/, 'balance', '--project', 'acme', '--loudly');
+    const mistyped = /^error: required option '--subject <subject>' not specified; there is no option '--subjct'$/m;
+    await assertFails(2, mistyped, 'ask', 'Who?', '--subjct=anna');
+    await assertFails(2, /^error: required option '--subject <subject>' not specified$/m, 'ask', 'Who?', '--json');
     await assertFails(2, /missing required argument/, 'project', 'create');
     await assertFails(2, /--port/, 'serve', '--port', '99999');
     assert.equal((await engraft([])).status, 2);

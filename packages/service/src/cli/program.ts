@@ -21,13 +21,14 @@ import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
 import { engraftVersion } from '../engraftVersion.js';
 
-/** The whole command line, with one file for each noun. */
-export function createProgram(): Command {
+/** The whole command line, with one file for each noun. `argv` is what will be read with it. */
+export function createProgram(argv: readonly string[] = []): Command {
   const program = new Command('engraft')
     .description('Learn a passage of text into model weights, and serve the result over HTTP.')
     .version(engraftVersion, '-V, --version', 'print the version and end')
     // Comes before the subcommands, which inherit it: wrong usage throws instead of ending the process.
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(namingUnknownOption(text, program, argv)) })
     // Keeps `ask --version ver_…` from being read as the program's own --version.
     .enablePositionalOptions();
   addQuickstartCommand(program);
@@ -52,4 +53,18 @@ export function createProgram(): Command {
   addSubjectCommands(program);
   addDoctorCommand(program);
   return program;
+}
+
+/** Commander finds a required option missing before it finds an unknown one, which may be that option mistyped. */
+function namingUnknownOption(text: string, program: Command, argv: readonly string[]): string {
+  const known = new Set(['--help', ...optionsOf(program)]);
+  const unknown = argv
+    .map((argument) => /^--[a-z][a-z-]*/.exec(argument)?.[0])
+    .find((flag) => flag && !known.has(flag));
+  if (unknown === undefined || !text.startsWith('error: required option')) return text;
+  return `${text.trimEnd()}; there is no option '${unknown}'\n`;
+}
+
+function optionsOf({ options, commands }: Command): string[] {
+  return [...options.flatMap(({ long }) => long ?? []), ...commands.flatMap(optionsOf)];
 }

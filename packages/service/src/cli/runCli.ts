@@ -11,7 +11,8 @@ const exit = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 /** Runs one command to its end and returns the exit status. A failure is one line on standard error. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(withoutEmptyFlags(argv));
+    const given = withoutEmptyFlags(argv);
+    await createProgram(given).parseAsync(given);
     return exit.success;
   } catch (error) {
     // Commander has reported the fault, or has shown the requested help.
