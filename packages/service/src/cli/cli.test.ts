@@ -44,6 +44,13 @@ describe('engraft', () => {
     const ask = await engraft(['ask', 'Who?', '--subject', 'anna', '--data', folder]);
     assert.match(ask.stderr, /^engraft: the key in .*default-key cannot be read: ELOOP.* or set ENGRAFT_API_KEY\n$/);
     assert.deepEqual([list.status, ask.status], [1, 1]);
+    const hidden = path.join(folder, 'postgres', 'data');
+    const unusable = /the data folder .*data \(--data, ENGRAFT_DATA_DIR\) cannot be used: ELOOP/;
+    const exported = await engraft(['export', 'subject', 'anna', 'a.tar', '--project', 'acme', '--data', hidden]);
+    assert.match(exported.stderr, unusable);
+    const doctor = await engraft(['doctor', '--data', hidden], { ENGRAFT_ENGINE: 'off' });
+    assert.match(doctor.stdout, unusable);
+    assert.deepEqual([exported.status, doctor.status], [1, 1]);
   });
 
   it('refuses wrong usage with status 2', async () => {

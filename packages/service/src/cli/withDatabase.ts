@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import { type Config, readConfig } from '../config/config.js';
 import type { Database } from '../db/schema.js';
+import { isAbsence } from '../isAbsence.js';
 import { hasDatabase, openInstallation } from '../startup/installation.js';
 import { findProjectByName, type Project } from '../projects/projectQueries.js';
 
@@ -61,7 +62,11 @@ async function askForNewDatabase({ dataFolder }: Config): Promise<void> {
 
 /** For commands that read adapters. With a database elsewhere, a mistyped folder would only look empty. */
 export async function requireDataFolder({ dataFolder }: Config): Promise<void> {
-  const found = await stat(dataFolder).catch(() => null);
+  const found = await stat(dataFolder).catch((error: unknown) => {
+    if (isAbsence(error)) return null;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`the data folder ${dataFolder} (--data, ENGRAFT_DATA_DIR) cannot be used: ${why}`);
+  });
   if (found?.isDirectory() === true) return;
   throw new CommandFailure(`there is no data folder ${dataFolder} (--data, ENGRAFT_DATA_DIR)`);
 }

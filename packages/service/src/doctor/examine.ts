@@ -9,6 +9,7 @@ import { readClock } from '../clock/observeClock.js';
 import { type Config, usableTracing } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { Database } from '../db/schema.js';
+import { isAbsence } from '../isAbsence.js';
 import { makeDataFolder } from '../startup/dataFolder.js';
 import type { Installation } from '../startup/installation.js';
 import type { LoadedEngine } from '../startup/model.js';
@@ -107,7 +108,7 @@ async function examineDatabase({ config, withDatabase }: Examined): Promise<stri
 async function exists(folder: string): Promise<boolean> {
   return lstat(folder).then(
     () => true,
-    () => false,
+    (error: unknown) => !isAbsence(error),
   );
 }
 

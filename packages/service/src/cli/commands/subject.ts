@@ -111,7 +111,7 @@ function exportRefusal(
     case 'uses_base':
       return `subject '${name}' has no active version that is retained, so there is nothing to export`;
     case 'model_unknown':
-      return `it is not known on which base model the active version of '${name}' was trained: start a worker once`;
+      return `it is not known on which base model the active version of '${name}' was trained: start \`engraft serve\`, or a worker, once`;
     case 'file_exists':
       return `${file} is there already: name another file`;
     case 'adapter_damaged':
